@@ -56,12 +56,15 @@ export const inWorkerd = { setupFiles: [join(root, "test/setup.ts")], isolate: f
 const folders = ["faults", "node", "shards", "console"].map((name) => `test/${name}/**`);
 /** Tests that take seconds have this suffix, and are for `npm run test:long`. */
 const long = "test/**/*.long.test.ts";
+/** These folders hold what is promised of D1: `shards` runs them over three databases, their long tests there alone. */
+const ofD1 = "test/{d1,erasure,http,shards,transfer}/**/*.test.ts";
 
 export const limits = {
   maxWorkers: 2,
   // Only a hang takes so long, on a busy machine too.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
   // A test that passes logs only what it is meant to log.
   silent: "passed-only",
 } as const;
@@ -78,16 +81,15 @@ export default defineConfig({
       {
         extends: true,
         plugins: [worker()],
-        test: { ...inWorkerd, name: "long", include: [long], exclude: folders },
+        test: { ...inWorkerd, name: "long", include: [long], exclude: [...folders, ofD1] },
       },
       {
-        // These folders hold what is promised of D1, here over three databases.
         extends: true,
         plugins: [worker(3)],
         test: {
           ...inWorkerd,
           name: "shards",
-          include: ["test/{d1,erasure,http,shards,transfer}/**/*.test.ts"],
+          include: [ofD1],
         },
       },
       {

@@ -34,9 +34,8 @@ export const tokenWith = ({
     sub: user,
     scope: scope.join(" "),
     jti: crypto.randomUUID(),
-    exp: Math.floor(Date.now() / 1000) + ttlSeconds,
-    // Also for a Worker whose clock was put back.
-    iat: Math.floor(Math.min(Date.now(), clock()) / 1000),
+    exp: Math.floor(clock() / 1000) + ttlSeconds,
+    iat: Math.floor(clock() / 1000),
     ...more,
   });
 

@@ -6,13 +6,14 @@ import { createApp } from "../../src/worker/app.ts";
 import { newRouter } from "../../src/worker/http/router.ts";
 import { publicRoute, requireScope } from "../../src/worker/http/scope.ts";
 import { call, newUser, token } from "../call.ts";
-import { restore } from "../doubles/control.ts";
+import { clock, restore } from "../doubles/control.ts";
 import { type Operation, operations, pathOf } from "../operations.ts";
 import { mintToken, scopes } from "../../src/domain/token.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 const secured = (await operations()).filter(({ scope }) => scope !== undefined);
 const owned = secured.filter(({ path }) => /\{user\}|(threads|erasures|ingests|recalls)\/\{id\}/.test(path));
-const soon = () => Math.floor(Date.now() / 1000) + 60;
+const soon = () => Math.floor(clock() / 1000) + 60;
 const key = (secret: string) => new TextEncoder().encode(secret);
 
 afterEach(restore);
@@ -58,7 +59,7 @@ describe.each(secured)("$method $path", (operation) => {
     const user = newUser();
     const path = await pathFor(operation, user);
     const secret = "another tenant's secret, of 32 bytes or more";
-    const foreign = await mintToken(secret, { user, scope: scopes }, Date.now());
+    const foreign = await mintToken(secret, { user, scope: scopes }, clock());
     const unsigned = new UnsecuredJWT({ scope: "read write cache admin" })
       .setSubject(user)
       .setExpirationTime(soon());
@@ -167,7 +168,7 @@ describe.each([
   ["a secret of 31 bytes", "x".repeat(31)],
 ])("with %s", (_, secret) => {
   const fetch = (path: string) =>
-    createApp().request(
+    createApp(realPorts).request(
       path,
       { headers: { Authorization: "Bearer x" } },
       {

@@ -4,6 +4,7 @@ import { createApp } from "../../src/worker/app.ts";
 import { newUser, token } from "../call.ts";
 import { exportOf } from "../transfer-calls.ts";
 import { call } from "../call.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 const utf8 = new TextEncoder();
 /** A body whose connection goes away behind these bytes. */
@@ -23,7 +24,7 @@ async function send(path: string, method: string, headers: Record<string, string
   const bearer = { Authorization: `Bearer ${await token("*")}`, "Content-Type": "application/json" };
   // Straight to the app: between two Workers of one process a broken body would seem to have ended.
   const request = { method, headers: { ...bearer, ...headers }, body };
-  const response = await createApp().request(path, request, env);
+  const response = await createApp(realPorts).request(path, request, env);
   return { status: response.status, body: await response.json<{ error: { code: string } }>() };
 }
 

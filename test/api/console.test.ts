@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import { call } from "../call.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 const logins = {
   JWT_JWKS_URL: "https://login.example/keys",
@@ -10,7 +11,7 @@ const logins = {
   JWT_AUDIENCE: "cairn",
 };
 const at = async (settings: object, path = "/console/settings.json") => {
-  const answer = await createApp().request(path, {}, { ...env, ...settings });
+  const answer = await createApp(realPorts).request(path, {}, { ...env, ...settings });
   return { status: answer.status, body: await answer.json() };
 };
 const problemsOf = async (settings: object): Promise<string> => {

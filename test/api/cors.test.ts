@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import { token } from "../call.ts";
 import { operations, pathOf } from "../operations.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 const CHAT = "https://chat.example.com";
 const LIST = `${CHAT}, https://app.example.com/`;
@@ -12,7 +13,7 @@ const ask = (
   path: string,
   { origin = CHAT, list = LIST, ...init }: RequestInit & { origin?: string; list?: string },
 ) =>
-  createApp().request(
+  createApp(realPorts).request(
     path,
     { ...init, headers: { Origin: origin, ...(init.headers as Record<string, string>) } },
     { ...env, CORS_ORIGINS: list },

@@ -8,6 +8,8 @@ import type { Deployment } from "../../src/platform/d1/deployment.ts";
 import { Isolate } from "../../src/platform/isolate.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { newUser, token } from "../call.ts";
+import { clock } from "../doubles/control.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 /** The same database with every test, in a binding of its own: what an isolate knows of a binding, it knows for good. */
 let DB: D1Database;
@@ -26,7 +28,7 @@ afterEach(() => env.DB.exec("DELETE FROM deployment"));
 async function ask(bindings: Bindings, path: string, init: RequestInit = {}) {
   const headers = { Authorization: `Bearer ${await token("*")}`, "Content-Type": "application/json" };
   // A new app: one that has been seen to be right is believed.
-  const response = await createApp(portsOf).request(path, { headers, ...init }, bindings);
+  const response = await createApp(realPorts).request(path, { headers, ...init }, bindings);
   return { status: response.status, body: await response.json<Record<string, unknown>>().catch(() => null) };
 }
 const write = (bindings: Bindings, user: string) =>
@@ -111,7 +113,7 @@ it.each([
 });
 
 it("asks who calls before it says what is wrong with it", async () => {
-  const answer = await createApp(portsOf).request("/v1/users/a/kv/a", {}, bound({ JURISDICTION: "moon" }));
+  const answer = await createApp(realPorts).request("/v1/users/a/kv/a", {}, bound({ JURISDICTION: "moon" }));
   expect(answer.status).toBe(401);
 });
 
@@ -127,7 +129,7 @@ it("does not stop what is in objects for a D1 that does not answer", async () =>
 it("carries on no work of the cron, and tells no object anything", async () => {
   await write(none(), newUser());
   await env.DB.exec("DELETE FROM jobs");
-  const worker = createWorker(portsOf);
+  const worker = createWorker(realPorts);
   const context = createExecutionContext();
   await worker.scheduled(createScheduledController(), bound({ JURISDICTION: "moon" }));
   await waitOnExecutionContext(context);
@@ -136,14 +138,14 @@ it("carries on no work of the cron, and tells no object anything", async () => {
 
 it("is not marked by who is nobody, nor by the cron, but by the first call with a token", async () => {
   const marks = async () => (await env.DB.prepare("SELECT * FROM deployment").all()).results;
-  await createApp(portsOf).request("/health", {}, none());
-  await createApp(portsOf).request("/v1/users/a/kv/a", {}, none());
+  await createApp(realPorts).request("/health", {}, none());
+  await createApp(realPorts).request("/v1/users/a/kv/a", {}, none());
   await env.DB.exec("DELETE FROM jobs");
   // Of another index than now: the second run tells every user.
   await env.DB.exec(
     "INSERT INTO jobs (name, detail, position, done, started_at) VALUES ('reindex', '?', '', 0, 1)",
   );
-  await createWorker(portsOf).scheduled(createScheduledController(), none());
+  await createWorker(realPorts).scheduled(createScheduledController(), none());
   expect(await marks()).toEqual([]);
   expect((await ask(eu(), "/v1/users/a/kv")).status).toBe(200);
   expect(await marks()).toMatchObject([{ shards: 1, shard: 0, jurisdiction: "eu" }]);
@@ -174,14 +176,14 @@ it("is what one of two isolates said that begin at once, and the other refuses i
     return portsOf({ ...own, DB: { prepare, batch } as unknown as D1Database }).deployment;
   };
   const [one, other] = uses.map(isolate);
-  const refusals = await Promise.all([one?.refusal(Date.now()), other?.refusal(Date.now())]);
+  const refusals = await Promise.all([one?.refusal(clock()), other?.refusal(clock())]);
   expect(refusals.filter((refusal) => refusal === null)).toHaveLength(1);
   expect(refusals.filter((refusal) => refusal !== null)).toEqual([expect.stringContaining("JURISDICTION")]);
 });
 
 it("is asked for by /health once in some seconds, whoever asks how often", async () => {
   await write(none(), newUser());
-  const app = createApp(portsOf);
+  const app = createApp(realPorts);
   let reads = 0;
   const prepare = (query: string) => {
     if (query.includes("FROM deployment")) reads++;
@@ -197,9 +199,9 @@ it("keeps the cron from dropping anything of a database that is used otherwise",
   await write(none(), newUser());
   await env.DB.exec("INSERT INTO audit (id, at, action, outcome) VALUES ('old', 1, 'x', 'ok')");
   const old = () => env.DB.prepare("SELECT id FROM audit WHERE id = 'old'").first();
-  await createWorker(portsOf).scheduled(createScheduledController(), eu());
+  await createWorker(realPorts).scheduled(createScheduledController(), eu());
   expect(await old()).not.toBeNull();
-  await createWorker(portsOf).scheduled(createScheduledController(), none());
+  await createWorker(realPorts).scheduled(createScheduledController(), none());
   expect(await old()).toBeNull();
 });
 

@@ -7,7 +7,7 @@ import { BEHIND_CURSOR, prefixRange, UNDER_PREFIX } from "../../durable-objects/
 import { userHash } from "../../src/domain/ids.ts";
 import { limits } from "../../src/domain/limits.ts";
 import { call, newUser, pagesOf, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 
 afterEach(restore);
 
@@ -103,7 +103,7 @@ describe("conditions", () => {
     const { version } = (await put(user, "k", { a: 1 })).body;
     const updatedAt = async () => (await call(`/v1/users/${user}/kv`)).body.items[0].updatedAt;
     const before = await updatedAt();
-    control.clockAt = Date.now() + 60_000;
+    control.clockAt = clock() + 60_000;
     expect((await put(user, "k", { a: 1 })).body).toEqual({ version });
     expect(await updatedAt()).toBe(before);
     const changed = [
@@ -126,7 +126,7 @@ describe("conditions", () => {
 describe("an expiry that reads renew", () => {
   it("lasts as long as it is read, and no longer", async () => {
     const user = newUser();
-    const start = Date.now();
+    const start = clock();
     control.clockAt = start;
     await put(user, "k", 1, {}, "?ttlMs=1000&refreshOnRead=true");
     for (let i = 1; i <= 5; i++) {
@@ -149,7 +149,7 @@ describe("an expiry that reads renew", () => {
 describe("the last millisecond", () => {
   it("is alive in every read, and the next is gone from every read", async () => {
     const user = newUser();
-    const start = Date.now();
+    const start = clock();
     const alive = async () => [
       (await get(user, "k")).status === 200,
       (await call(`/v1/users/${user}/kv`)).body.items.length === 1,

@@ -3,6 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import { call, newUser, token } from "../call.ts";
+import { clock } from "../doubles/control.ts";
 
 const ISSUER = "https://login.example.com/";
 const settings = {
@@ -36,7 +37,12 @@ const publishes = (...keys: Key[]): void => {
 
 const first = await newKey("first");
 
+/** The JWT library, which makes and checks logins, knows no other clock than `Date`. */
+const at = (time: number) => vi.useFakeTimers({ now: time, toFake: ["Date"] });
+let begun = 0;
 beforeEach(() => {
+  begun = clock();
+  at(begun);
   asked = 0;
   publishes(first);
   vi.stubGlobal("fetch", async (url: string) => {
@@ -74,14 +80,14 @@ it("lets a login of the provider reach its own user's memory, to read and to wri
   const ask = deployment();
   const user = newUser();
   const bearer = await login({ sub: user });
-  const at = (of: string) => `/v1/users/${encodeURIComponent(of)}/kv/k`;
-  expect((await ask(bearer, at(user), { method: "PUT", body: "1" })).status).toBe(200);
-  expect((await ask(bearer, at(user))).status).toBe(200);
-  expect((await ask(bearer, at(newUser()))).status).toBe(404);
+  const placeOf = (of: string) => `/v1/users/${encodeURIComponent(of)}/kv/k`;
+  expect((await ask(bearer, placeOf(user), { method: "PUT", body: "1" })).status).toBe(200);
+  expect((await ask(bearer, placeOf(user))).status).toBe(200);
+  expect((await ask(bearer, placeOf(newUser()))).status).toBe(404);
   for (const path of ["/v1/threads", "/v1/audit", "/v1/revocations", "/v1/reindex", "/v1/cache/k"])
     expect((await ask(bearer, path)).code).toBe("forbidden");
   // It is the user whom the tenant's own tokens name so.
-  expect((await call(at(user), { token: await token(user) })).body).toBe(1);
+  expect((await call(placeOf(user), { token: await token(user) })).body).toBe(1);
 });
 
 it("still takes the tenant's own tokens", async () => {
@@ -150,7 +156,7 @@ describe("refuses", () => {
   });
 
   it("a login that has expired, or whose time has not come, and one without an end", async () => {
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(begun / 1000);
     const signed = (claims: object) =>
       new SignJWT({ iss: ISSUER, aud: "cairn", sub: "alice", ...claims })
         .setProtectedHeader({ alg: "ES256", kid: "first" })
@@ -197,7 +203,7 @@ describe("the provider's keys", () => {
     // Within 30 seconds of the last fetch none is made.
     expect((await ask(await login({}, second))).code).toBe("invalid_token");
     expect(asked).toBe(1);
-    vi.useFakeTimers({ now: Date.now() + 31_000, toFake: ["Date"] });
+    at(begun + 31_000);
     expect((await ask(await login({ n: "late" }, second))).status).toBe(200);
     expect(asked).toBe(2);
     for (let i = 0; i < 3; i++) await ask(await login({ n: i }, await newKey(`unknown-${i}`)));
@@ -230,29 +236,27 @@ describe("the provider's keys", () => {
     // Nobody waits for a provider that has just failed.
     expect((await ask(bearer)).code).toBe("login_keys_unavailable");
     expect(asked).toBe(1);
-    vi.useFakeTimers({ now: Date.now() + 5_001, toFake: ["Date"] });
+    at(begun + 5_001);
     expect((await ask(bearer)).status).toBe(200);
   });
 
   it("are kept while the provider is down, for an hour, and it is asked once in 5 seconds", async () => {
     const ask = deployment();
-    const begun = Date.now();
     expect((await ask(await login())).status).toBe(200);
     provider = () => Promise.reject(new TypeError("network"));
-    const at = (ms: number) => vi.useFakeTimers({ now: begun + ms, toFake: ["Date"] });
-    at(601_000);
+    at(begun + 601_000);
     for (let i = 0; i < 3; i++) expect((await ask(await login({ n: i }))).status).toBe(200);
     expect(asked).toBe(2);
     // Of a key that is not known nothing is known: it may be a new one.
     const fresh = await newKey("fresh");
     expect((await ask(await login({}, fresh))).code).toBe("login_keys_unavailable");
     expect((await ask(await login({}, { ...(await newKey("first")) }))).code).toBe("invalid_token");
-    at(3_590_000);
+    at(begun + 3_590_000);
     expect((await ask(await login())).status).toBe(200);
-    at(3_601_000);
+    at(begun + 3_601_000);
     expect((await ask(await login())).code).toBe("login_keys_unavailable");
     publishes(fresh);
-    at(3_607_000);
+    at(begun + 3_607_000);
     expect((await ask(await login({}, fresh))).status).toBe(200);
     expect((await ask(await login())).code).toBe("invalid_token");
   });

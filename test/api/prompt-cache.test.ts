@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { ResolveAnswer, Stats } from "../../src/domain/schema/prompt-cache.ts";
 import { type Answer, call as callNow, newUser, pages, token as tokenFor } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { hash16 } from "../../src/domain/hash.ts";
 import { forget, remembered } from "../memory-calls.ts";
 import { create } from "../thread-calls.ts";
@@ -100,7 +100,7 @@ describe("google", () => {
       return { told: body.recalled.text, ...(await resolve({ provider: "google", model, regions })).body };
     };
     const first = await turn("hello");
-    const resource = { name: "cachedContents/1", expiresAt: Date.now() + HOUR };
+    const resource = { name: "cachedContents/1", expiresAt: clock() + HOUR };
     await put(first.key, `?lease=${first.lease.id}&ttlSeconds=3600`, resource);
     await remembered(user, { text: "I eat no fish" });
     const second = await turn("thanks!");
@@ -144,14 +144,14 @@ describe("google", () => {
     const counted = { ...prompt, tokens: 1, minTokens: 2 };
     const { key, lease } = (await resolve(prompt)).body;
     expect((await resolve(counted)).body.status).toBe("too-small");
-    const resource = { name: "n", expiresAt: Date.now() + HOUR };
+    const resource = { name: "n", expiresAt: clock() + HOUR };
     expect((await put(key, `?lease=${lease.id}`, resource)).status).toBe(200);
     expect((await resolve(counted)).body.status).toBe("hit");
   });
 
   it("has one creator among 100 racers, whose resource the other 99 get", async () => {
     const prompt = fresh();
-    const resource = { name: "cachedContents/raced", expiresAt: Date.now() + HOUR };
+    const resource = { name: "cachedContents/raced", expiresAt: clock() + HOUR };
     let created = 0;
     const race = async () => {
       const { body } = await resolve({ ...prompt, waitMs: 60_000 });
@@ -478,7 +478,7 @@ it("does not take prompts for one that differ in a number beyond a double only",
 
 it("refuses a report of a time that would count nowhere, as seconds are", async () => {
   const report = { provider: "openai", model: "m", cachedInputTokens: 1, uncachedInputTokens: 1 };
-  for (const at of [0, Math.floor(Date.now() / 1000)]) {
+  for (const at of [0, Math.floor(clock() / 1000)]) {
     const answer = await call("/v1/prompt-cache/report", { json: { ...report, at } });
     expect(answer.status).toBe(400);
     expect(answer.body.error.details[0].path).toBe("body.at");

@@ -9,6 +9,7 @@ import { type Answer, call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { forget, forgetAll, forgetWhere, patch, remember, rememberMany } from "../memory-calls.ts";
 import { append, create, fork, say } from "../thread-calls.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 afterEach(restore);
 
@@ -267,7 +268,7 @@ it("counts one user's apart from another's", async () => {
 it.each(["QUOTA_ENTRIES", "QUOTA_MEMORIES", "QUOTA_THREADS", "QUOTA_BYTES"])(
   "says at /health that %s is no number",
   async (name) => {
-    const answer = await createApp().request("/health", {}, { ...env, [name]: "many" });
+    const answer = await createApp(realPorts).request("/health", {}, { ...env, [name]: "many" });
     expect(await answer.json()).toMatchObject({
       status: "degraded",
       problems: [expect.stringContaining(name)],

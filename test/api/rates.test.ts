@@ -4,10 +4,11 @@ import { createApp } from "../../src/worker/app.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { create } from "../thread-calls.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 /** A deployment with these counters. */
 function deployment(bound: { CALLER_RATE?: RateLimit; USER_RATE?: RateLimit }) {
-  const app = createApp();
+  const app = createApp(realPorts);
   const bindings = { ...env, ...bound };
   return (path: string, bearer: string, init: RequestInit = {}) =>
     app.request(path, { ...init, headers: { Authorization: `Bearer ${bearer}` } }, bindings);

@@ -1,7 +1,7 @@
 // Recall in chats of a user with an assistant: who said it, earlier questions, long answers, and questions without an answer.
 import { afterEach, describe, expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { remember, type Seen } from "../memory-calls.ts";
 import { append, create, say } from "../thread-calls.ts";
 
@@ -135,6 +135,8 @@ describe("answerable", () => {
 
   it("returns no hits if nothing fits, and the nearest beside", async () => {
     const user = await withFerry();
+    // The two recalls are compared, and a score knows the age of what it found.
+    control.clockAt = clock();
     const { body } = await ask(user, { query: "What is 17 times 23?", answerable: "auto" });
     expect(body).toMatchObject({ hits: [], abstained: true, nearest: expect.any(Array) });
     expect(body.nearest.length).toBeGreaterThan(0);

@@ -5,6 +5,7 @@ import type { Bindings } from "../../src/platform/bindings.ts";
 import { limits } from "../../src/domain/limits.ts";
 import { call, newUser, token } from "../call.ts";
 import { type Operation, operations, pathOf } from "../operations.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 const threadId = "AAAAAAAAAAAAAAAAAAAAAA.019a0000-0000-7000-8000-000000000000";
 const all = await operations();
@@ -188,7 +189,7 @@ it("gives every answer a request id, the caller's own if it sent one, and its ti
 it("keeps what was thrown by accident to itself, under a code and the request id", async () => {
   const broken = { ...env, USER_MEMORY: undefined } as unknown as Bindings;
   const bearer = await token("*", ["read"]);
-  const answer = await createApp().request(
+  const answer = await createApp(realPorts).request(
     "/v1/users/alice/kv",
     { headers: { Authorization: `Bearer ${bearer}` } },
     broken,

@@ -6,7 +6,8 @@ import { RevocationList } from "../../src/worker/auth/revocation-list.ts";
 import { D1Revocations } from "../../src/platform/d1/revocations.ts";
 import { limits } from "../../src/domain/limits.ts";
 import { call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 const tokens = "/v1/revocations/tokens";
 const floor = "/v1/revocations/min-issued-at";
@@ -35,7 +36,7 @@ it("refuses a revoked token from the next call on, and no other of its user's", 
   const user = newUser();
   const [stolen, other] = [await token(user), await token(user)];
   expect(await ask(stolen)).toBe("passes");
-  const { status, body } = await revoke(jtiOf(stolen), { expiresAt: Date.now() + 60_000 });
+  const { status, body } = await revoke(jtiOf(stolen), { expiresAt: clock() + 60_000 });
   expect(status).toBe(200);
   expect(body.tokenId).toBe(jtiOf(stolen));
   expect(await ask(stolen)).toBe("token_revoked");
@@ -55,8 +56,8 @@ it("hears within 30 seconds of what another isolate revoked, also for a token th
   expect(await ask(bearer)).toBe("passes");
   await new D1Revocations(env.DB).revoke({
     tokenId: jtiOf(bearer),
-    expiresAt: Date.now() + 3_600_000,
-    revokedAt: Date.now(),
+    expiresAt: clock() + 3_600_000,
+    revokedAt: clock(),
   });
   control.clockAhead = 29_000;
   expect(await ask(bearer)).toBe("passes");
@@ -104,13 +105,18 @@ it("reads D1 once in 30 seconds, not with every call", async () => {
 
 describe("a time before which no token may have been issued", () => {
   const issued = async (ago: number, more: object = {}) =>
-    new SignJWT({ sub: newUser(), scope: "cache", iat: Math.floor(Date.now() / 1000) - ago, ...more })
+    new SignJWT({
+      sub: newUser(),
+      scope: "cache",
+      iat: Math.floor(clock() / 1000) - ago,
+      exp: Math.floor(clock() / 1000) + 3600,
+      ...more,
+    })
       .setProtectedHeader({ alg: "HS256" })
-      .setExpirationTime("1h")
       .sign(new TextEncoder().encode(env.CAIRN_SECRET));
 
   it("refuses the older ones, those that do not say when, and no newer ones, until it is taken away", async () => {
-    const time = Date.now() - 60_000;
+    const time = clock() - 60_000;
     const [old, fresh, silent] = [await issued(120), await issued(30), await issued(0, { iat: undefined })];
     expect((await call(floor, { method: "PUT", json: { minIssuedAt: time } })).body).toEqual({
       minIssuedAt: time,
@@ -131,12 +137,12 @@ describe("a time before which no token may have been issued", () => {
     expect((await set({})).body.error.details).toEqual([
       { path: "body.minIssuedAt", message: "is required" },
     ]);
-    expect((await set({ minIssuedAt: Date.now() - 5000 })).status).toBe(200);
+    expect((await set({ minIssuedAt: clock() - 5000 })).status).toBe(200);
     expect(await ask(admin)).toBe("token_revoked");
   });
 
   it("cannot be in the future: nobody could take it back", async () => {
-    const answer = await call(floor, { method: "PUT", json: { minIssuedAt: Date.now() + 60_000 } });
+    const answer = await call(floor, { method: "PUT", json: { minIssuedAt: clock() + 60_000 } });
     expect(answer.status).toBe(400);
     expect(answer.body.error.details[0].path).toBe("body.minIssuedAt");
     expect((await call("/v1/revocations")).body).toEqual({ items: [] });
@@ -160,7 +166,7 @@ describe("while D1 does not answer", () => {
   it("answers 503 where the list was never read, to who calls and to who revokes", async () => {
     const ports = { ...env, DB: { batch: () => Promise.reject(new Error("D1_ERROR: down")) } };
     const headers = { Authorization: `Bearer ${await token("*")}` };
-    const answer = await createApp().request("/v1/cache/none", { headers }, ports);
+    const answer = await createApp(realPorts).request("/v1/cache/none", { headers }, ports);
     expect(answer.status).toBe(503);
     expect(answer.headers.get("Retry-After")).toBe("2");
   });
@@ -181,16 +187,16 @@ describe("while D1 does not answer", () => {
 });
 
 it.each([
-  ["of a token that is over", `${tokens}/x`, { expiresAt: Date.now() - 1 }],
-  ["in seconds, as a token's exp is", `${tokens}/x`, { expiresAt: Math.floor(Date.now() / 1000) + 3600 }],
-  ["in seconds, of all tokens", floor, { minIssuedAt: Math.floor(Date.now() / 1000) }],
+  ["of a token that is over", `${tokens}/x`, { expiresAt: clock() - 1 }],
+  ["in seconds, as a token's exp is", `${tokens}/x`, { expiresAt: Math.floor(clock() / 1000) + 3600 }],
+  ["in seconds, of all tokens", floor, { minIssuedAt: Math.floor(clock() / 1000) }],
 ])("refuses a time %s: nothing would be revoked", async (_, path, json) => {
   const { status, body } = await call(path, { method: "PUT", json });
   expect([status, body.error.details[0].message]).toEqual([400, expect.stringContaining("milliseconds")]);
 });
 
 it("keeps a token revoked for as long as somebody wanted it", async () => {
-  const [early, late] = [Date.now() + 3_600_000, Date.now() + 7_200_000];
+  const [early, late] = [clock() + 3_600_000, clock() + 7_200_000];
   await call(`${tokens}/twice`, { method: "PUT", json: { expiresAt: late } });
   const again = await call(`${tokens}/twice`, { method: "PUT", json: { expiresAt: early } });
   expect(again.body.expiresAt).toBe(late);
@@ -198,8 +204,8 @@ it("keeps a token revoked for as long as somebody wanted it", async () => {
 
 it("lists what is revoked by ids, page by page, without what has expired by itself", async () => {
   const ids = ["b", "a", "c/ü"];
-  for (const id of ids) await revoke(id, { expiresAt: Date.now() + 60_000 });
-  await revoke("old", { expiresAt: Date.now() - 31_000 });
+  for (const id of ids) await revoke(id, { expiresAt: clock() + 60_000 });
+  await revoke("old", { expiresAt: clock() - 31_000 });
   const first = (await call("/v1/revocations?limit=2")).body;
   expect(first.items.map(({ tokenId }: { tokenId: string }) => tokenId)).toEqual(["a", "b"]);
   const second = (await call(`/v1/revocations?limit=2&cursor=${first.cursor}`)).body;
@@ -220,7 +226,7 @@ it("takes 10,000 revoked tokens and no more, and an id of 256 bytes and no longe
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
      INSERT INTO revoked_tokens SELECT 'token-' || i, ?, 0 FROM n`,
   )
-    .bind(limits.revokedTokens - 1, Date.now() + 60_000)
+    .bind(limits.revokedTokens - 1, clock() + 60_000)
     .run();
   expect((await revoke("x".repeat(256))).status).toBe(200);
   const over = await revoke("one-more");

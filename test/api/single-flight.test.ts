@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { shardOf } from "../../src/domain/ids.ts";
 import { LeaseAnswer } from "../../src/domain/schema/prompt-cache.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 
 afterEach(restore);
 
@@ -30,7 +30,7 @@ async function waiters(n: number, key: string, json: object): Promise<Promise<An
 
 it("gives the lease to the first who misses, and tells the next when to come back", async () => {
   const key = newKey();
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   const first = await lease(key, { leaseMs: 1000 });
   expect(first.status).toBe(200);
   expect(first.body).toEqual({
@@ -116,7 +116,9 @@ it("passes the lease of a creator that died to the first who waits, and to no ot
   const key = newKey();
   await lease(key, { leaseMs: 300 });
   const [first, second] = await waiters(2, key, { leaseMs: 60_000, waitMs: 600 });
+  control.clockAhead += 300;
   expect((await first)?.body.status).toBe("lease");
+  control.clockAhead += 300;
   expect((await second)?.body.status).toBe("wait");
 });
 
@@ -127,13 +129,14 @@ it("passes on a lease that is shorter than the one before it when its holder die
   const [second] = await waiters(1, key, { leaseMs: 60_000, waitMs: 5_000 });
   await drop(at(key, `/lease?id=${id}`));
   expect((await first)?.body.status).toBe("lease");
+  control.clockAhead += 200;
   // Without a timer for the shorter lease, its own wait would end first, and tell it to come back.
   expect((await second)?.body.status).toBe("lease");
 });
 
 it("goes by the clock, not by the timer, when the lease has run out", async () => {
   const key = newKey();
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   await lease(key, { leaseMs: 600_000 });
   const [waiting] = await waiters(1, key, { leaseMs: 1000, waitMs: 60_000 });
   control.clockAt += 600_000;
@@ -144,7 +147,7 @@ it("goes by the clock, not by the timer, when the lease has run out", async () =
 
 it("goes by the clock when the timer fires before its time", async () => {
   const key = newKey();
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   await lease(key, { leaseMs: 50 });
   const [waiting] = await waiters(1, key, { leaseMs: 1000, waitMs: 60_000 });
   let told = false;
@@ -166,7 +169,7 @@ it("answers a wait that ran out with the time that is left", async () => {
 
 it("holds a lease for its time, and not a millisecond longer", async () => {
   const key = newKey();
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   await lease(key, { leaseMs: 1000 });
   control.clockAt += 999;
   expect((await lease(key)).body).toEqual({ status: "wait", retryAfterMs: 1 });
@@ -289,7 +292,7 @@ describe("GET with lease and wait", () => {
 
   it("answers a miss with 404 and the lease in its headers", async () => {
     const key = newKey();
-    control.clockAt = Date.now();
+    control.clockAt = clock();
     const answer = await call(at(key, "?lease=5000"));
     expect(answer.status).toBe(404);
     expect(answer.body.error.code).toBe("not_found");
@@ -300,7 +303,7 @@ describe("GET with lease and wait", () => {
 
   it("answers 409 and when to come back while another creates", async () => {
     const key = newKey();
-    control.clockAt = Date.now();
+    control.clockAt = clock();
     await lease(key, { leaseMs: 4001 });
     const answer = await call(at(key, "?lease=5000"));
     expect(answer.status).toBe(409);

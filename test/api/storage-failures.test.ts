@@ -4,13 +4,13 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import { RevocationList } from "../../src/worker/auth/revocation-list.ts";
-import { portsOf } from "../../src/platform/bindings.ts";
 import type { Revoked } from "../../src/platform/d1/revocations.ts";
 import { codeOfUnexpected } from "../../src/worker/http/failure.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { Isolate } from "../../src/platform/isolate.ts";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 afterEach(restore);
 afterEach(() => void vi.useRealTimers());
@@ -34,7 +34,7 @@ describe("a D1 whose migrations are not applied", () => {
   });
   /** A new Worker, which has read nothing yet. */
   const fresh = () => {
-    const app = createApp((bindings) => portsOf(bindings, new Isolate()));
+    const app = createApp((bindings) => realPorts(bindings, new Isolate()));
     return (request: Request | string, init: RequestInit = {}) =>
       Promise.resolve(app.request(request, init, { ...env }));
   };
@@ -80,7 +80,7 @@ describe("a D1 whose migrations are not applied", () => {
       ...env,
       DB: { prepare: () => down.DB, bind: () => down.DB, batch: gone, first: gone, all: gone },
     };
-    const app = createApp(portsOf);
+    const app = createApp(realPorts);
     const bearer = { Authorization: `Bearer ${await token("*")}` };
     const refused = await app.request("/v1/users/alice/kv", { headers: bearer }, down);
     expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "2"]);

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { append, create, fork, said, say, threadOf } from "../thread-calls.ts";
 
 afterEach(restore);
@@ -265,7 +265,7 @@ it("keeps when the messages of an import were said", async () => {
   const { hits } = (await call(`/v1/users/${user}/recall`, { json: { query: "heron" } })).body;
   expect(hits).toMatchObject([{ createdAt }]);
   // Seconds, and a time to come.
-  for (const at of [1.5, createdAt / 1000, Date.now() + 2 * 86_400_000]) {
+  for (const at of [1.5, createdAt / 1000, clock() + 2 * 86_400_000]) {
     const json = { messages: [{ role: "user", content: "about the grebe" }], createdAt: at };
     const { status, body } = await call(`/v1/threads/${id}/messages`, { json });
     expect([status, body.error.details[0].path]).toEqual([400, "body.createdAt"]);

@@ -3,10 +3,11 @@ import { base64url, decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } fr
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import { call, newUser, token, tokenWith } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { operations, pathOf } from "../operations.ts";
 import { append, create, say } from "../thread-calls.ts";
 import { keyId, mintToken } from "../../src/domain/token.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 afterEach(restore);
 
@@ -16,10 +17,10 @@ const beyond = secured.filter((operation) => !within.includes(operation));
 
 const PREVIOUS = "the secret before this one, of 32 bytes";
 const NEXT = "the next secret of this tenant, of 32 bytes";
-const seconds = () => Math.floor(Date.now() / 1000);
+const seconds = () => Math.floor(clock() / 1000);
 const key = (secret: string) => new TextEncoder().encode(secret);
 const minted = (secret: string) =>
-  mintToken(secret, { user: "alice", scope: ["read"], ttlMs: 60_000 }, Date.now());
+  mintToken(secret, { user: "alice", scope: ["read"], ttlMs: 60_000 }, clock());
 /** A token of alice's as any JWT library would make it. */
 const foreign = (secret: string, header: { alg: string; kid?: string }, claims: object = {}) =>
   new SignJWT({ scope: "read", sub: "alice", exp: seconds() + 60, ...claims })
@@ -36,7 +37,11 @@ async function signed(secret: string, claims: object): Promise<string> {
 /** What a deployment with these secrets makes of a token. */
 async function verdict(bearer: string, secrets: object = { CAIRN_SECRET: NEXT }) {
   const headers = { Authorization: `Bearer ${bearer}` };
-  const answer = await createApp().request("/v1/users/alice/kv", { headers }, { ...env, ...secrets });
+  const answer = await createApp(realPorts).request(
+    "/v1/users/alice/kv",
+    { headers },
+    { ...env, ...secrets },
+  );
   const { error } = await answer.json<{ error?: { code: string } }>();
   return error?.code ?? answer.status;
 }
@@ -74,7 +79,7 @@ describe("with a secret and the one before it", () => {
 
 it("says at /health that the former secret is too short, and checks nothing with it", async () => {
   const short = { CAIRN_SECRET: NEXT, CAIRN_SECRET_PREVIOUS: "short" };
-  const answer = await createApp().request("/health", {}, { ...env, ...short });
+  const answer = await createApp(realPorts).request("/health", {}, { ...env, ...short });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
     status: "degraded",
@@ -172,7 +177,7 @@ describe("a token that ends in more than a hundred years", () => {
   const CENTURY = 36_525 * 86_400;
 
   it("is refused, as its end is in milliseconds: it would never end", async () => {
-    for (const exp of [Date.now() + 1000, 99_999_999_999_999, 1e300, seconds() + CENTURY + 60]) {
+    for (const exp of [clock() + 1000, 99_999_999_999_999, 1e300, seconds() + CENTURY + 60]) {
       const { status, body } = await call("/v1/users/alice/kv", {
         token: await signed(env.CAIRN_SECRET, { exp }),
       });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Change, Changes } from "../../src/domain/schema/changes.ts";
 import { call, newUser, tokenWith } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { ring } from "../ingest/calls.ts";
 import { forget, patch, remembered, rememberMany } from "../memory-calls.ts";
 import { append, create, say } from "../thread-calls.ts";
@@ -57,7 +57,7 @@ describe("the changes of a user", () => {
 
   it("tell of expired memories, of all that are forgotten, and of erasures", async () => {
     const user = newUser();
-    const soon = await remembered(user, { text: "short", expiresAt: Date.now() + 60_000 });
+    const soon = await remembered(user, { text: "short", expiresAt: clock() + 60_000 });
     const { id: threadId } = await create(user);
     const { version } = await read(user);
     control.clockAhead += 120_000;

@@ -1,12 +1,12 @@
 import { Webhook as Verifier } from "standardwebhooks";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import type { Change, ChangesDelivery } from "../../src/domain/schema/changes.ts";
 import type { WebhookAttempt, WebhookMessage } from "../../src/platform/webhooks/webhook.ts";
 import { StandardWebhook } from "../../src/platform/webhooks/webhook.ts";
 import { webhookFromBindings, webhookProblem } from "../../src/platform/webhooks/webhook-from-bindings.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { evict } from "../evict.ts";
 import { ring } from "../ingest/calls.ts";
 import { forget, remembered } from "../memory-calls.ts";
@@ -291,12 +291,14 @@ describe("the deliveries of a user", () => {
         sent = init;
         return new Response();
       },
-      now: () => Date.now(),
+      now: clock,
     });
     const user = newUser();
     await remembered(user, { text: "I like tea" });
     await later(user);
     const body = sent?.body as string;
+    vi.useFakeTimers({ toFake: ["Date"], now: clock() });
+    onTestFinished(() => void vi.useRealTimers());
     const headers = Object.fromEntries(new Headers(sent?.headers));
     for (const secret of [SECRET, OTHER])
       expect(new Verifier(secret).verify(body, headers)).toMatchObject({ data: { user } });

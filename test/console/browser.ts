@@ -8,6 +8,7 @@ import { type Cairn, cairn } from "../../client/src/index.ts";
 import { mintToken, type Scope } from "../../src/domain/token.ts";
 import { launchChromium } from "../../scripts/chromium.ts";
 import { developmentSecret } from "../../scripts/development-secret.ts";
+import { fromNow } from "../from-now.ts";
 
 /** Pictures of every page, to look at. */
 const pictures = join(import.meta.dirname, "../../build/console-pictures");
@@ -38,7 +39,7 @@ let users = 0;
 export const newUser = (): string => `user ${++users} ${crypto.randomUUID()}`;
 
 export const tokenOf = (user: string, scope: readonly Scope[]): Promise<string> =>
-  mintToken(developmentSecret(), { user, scope, ttlMs: 3_600_000 }, Date.now());
+  mintToken(developmentSecret(), { user, scope, ttlMs: 3_600_000 }, fromNow(-60_000));
 
 type Opened = { token?: string | null; width?: number; dark?: boolean; mayFail?: RegExp };
 
@@ -55,7 +56,7 @@ export async function open(
   });
   contexts.push(context);
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   const complain = (what: string) => {
     if (mayFail === undefined || !mayFail.test(what)) complaints.push(what);
   };

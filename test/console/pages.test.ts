@@ -18,7 +18,7 @@ beforeAll(async () => {
     cachedInputTokens: 9_000,
     uncachedInputTokens: 1_000,
   });
-}, 120_000);
+});
 
 const places = (): Record<string, string> => {
   const of = (rest: string) => `users/${encodeURIComponent(user)}/${rest}`;

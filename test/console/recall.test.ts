@@ -44,13 +44,12 @@ it("moves the hits with the weights", async () => {
   const parts = page.locator(".hits .parts").first();
   await parts.waitFor();
   const drawn = () => parts.getAttribute("aria-label");
-  const patience = { timeout: 20_000 };
-  await expect.poll(drawn, patience).toContain("lexical");
+  await expect.poll(drawn).toContain("lexical");
   await page.getByText("Options").click();
   await page.getByRole("slider", { name: "lexical" }).fill("0");
-  await expect.poll(drawn, patience).not.toContain("lexical");
+  await expect.poll(drawn).not.toContain("lexical");
   await page.getByRole("button", { name: "All as they were" }).click();
-  await expect.poll(drawn, patience).toContain("lexical");
+  await expect.poll(drawn).toContain("lexical");
 });
 
 it("shows the context as a model gets it, its budget, and why each part is in", async () => {
@@ -86,7 +85,7 @@ it("edits an entry without a loss, and refuses to overwrite what changed meanwhi
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByRole("button", { name: "settings/theme" }).click();
-  await expect.poll(() => value.inputValue(), { timeout: 20_000 }).toContain("12345678901234567890");
+  await expect.poll(() => value.inputValue()).toContain("12345678901234567890");
   await expectAccessible(page);
   await memory.kv.set(user, "settings/theme", "light");
   await value.fill('"green"');

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { messageHash } from "../../src/domain/context/message-hash.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { forget, patch, remember, remembered } from "../memory-calls.ts";
 import { append, create, read, say } from "../thread-calls.ts";
 import { context, lines, lives, MINUTE, turn } from "./calls.ts";
@@ -33,7 +33,7 @@ describe("the stable block of a thread", () => {
   it("says what is not true any more", async () => {
     const user = newUser();
     const { id } = await create(user);
-    await remembered(user, { text: "Ann is on holiday", validTo: Date.now() + 2 * MINUTE });
+    await remembered(user, { text: "Ann is on holiday", validTo: clock() + 2 * MINUTE });
     await turn(user, id, "hello");
     control.clockAhead += 3 * MINUTE;
     expect(lines((await turn(user, id, "thanks!")).recalled.text)).toEqual([
@@ -97,7 +97,7 @@ describe("the stable block of a thread", () => {
     const user = newUser();
     const { id } = await create(user);
     const { id: home } = await lives(user, "Porto");
-    await remembered(user, { text: "Ann has a cold", expiresAt: Date.now() + MINUTE });
+    await remembered(user, { text: "Ann has a cold", expiresAt: clock() + MINUTE });
     expect((await turn(user, id, "hello")).stable.text).toContain("Ann has a cold");
     await forget(user, home);
     control.clockAhead += 2 * MINUTE;
@@ -223,7 +223,7 @@ it("shows no memory that a later version let expire", async () => {
   const { id: threadId } = await create(user);
   const { id } = await lives(user, "Porto");
   await turn(user, threadId, "hello");
-  await patch(user, id, { object: "Braga", expiresAt: Date.now() + MINUTE });
+  await patch(user, id, { object: "Braga", expiresAt: clock() + MINUTE });
   control.clockAhead += 2 * MINUTE;
   const later = await context(user, { query: "thanks!", threadId });
   expect([later.prefixChanged, JSON.stringify(later).includes("lives in")]).toEqual([true, false]);

@@ -12,7 +12,7 @@ import { withDeadline } from "../../src/platform/deadline.ts";
 import { RefusedWrite } from "../../src/platform/d1/write-errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import type { MemoryRow } from "../../src/domain/memory/table.ts";
 
 afterEach(restore);
@@ -215,8 +215,8 @@ describe("while D1 hangs", () => {
     void remember(user, "under way").catch(() => null);
     await scheduler.wait(20);
     const alarm = await runInDurableObject(object, (_, { storage }) => storage.getAlarm());
-    expect(alarm).toBeGreaterThan(Date.now());
-    expect(alarm).toBeLessThanOrEqual(Date.now() + 5_000);
+    expect(alarm).toBeGreaterThan(clock());
+    expect(alarm).toBeLessThanOrEqual(clock() + 5_000);
     control.duringD1Write = async () => {};
     await abortAllDurableObjects();
     await ring(user);
@@ -227,7 +227,7 @@ describe("while D1 hangs", () => {
 it("tries again later and later, and not before", async () => {
   const user = newUser();
   let writes = 0;
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   control.d1Writes = "before";
   control.duringD1Write = async () => void writes++;
   await remember(user, "patience");
@@ -432,7 +432,7 @@ describe("a forget that comes in the middle of another write", () => {
 
 it("does not sweep a memory that takes the place of an expired one just now", async () => {
   const user = newUser();
-  control.clockAt = Date.now() + 24 * 3_600_000;
+  control.clockAt = clock() + 24 * 3_600_000;
   const fact = { subject: "the heron", predicate: "is", object: "here" };
   await call(`/v1/users/${user}/memories`, { json: { ...fact, expiresAt: control.clockAt + 1_000 } });
   control.clockAt += 2_000;

@@ -13,7 +13,7 @@ import type { UserMemory } from "../../durable-objects/user-memory.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf } from "../databases.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import worker from "../worker.ts";
@@ -24,7 +24,7 @@ bindVectorize(vectorize);
 
 beforeEach(() => {
   // Ahead of the real clock, so that no alarm rings but when the test rings it.
-  control.clockAt = Date.now() + 24 * 3_600_000;
+  control.clockAt = clock() + 24 * 3_600_000;
 });
 afterEach(restore);
 

@@ -107,8 +107,19 @@ export type D1Write =
   | "full"
   | "refused";
 
-/** The time by the clock of the Worker under test. */
-export const clock = (): number => control.clockAt ?? Date.now() + control.clockAhead;
+/**
+ * Each test begins here, at noon of a Wednesday: by the real clock this is so far ahead that no alarm rings by itself.
+ * Its month has 31 days, and so have the months around it.
+ */
+export const START = Date.UTC(2090, 6, 12, 12);
+
+let reads = 0;
+
+/**
+ * The time by the clock of the Worker under test. Each reading is a millisecond later than the one before, so that what
+ * is written later is newer. What must not depend on the number of readings stops it: `control.clockAt = clock()`.
+ */
+export const clock = (): number => control.clockAt ?? START + control.clockAhead + reads++;
 
 /** Lets time pass by that clock. */
 export function advance(ms: number): void {

@@ -41,6 +41,12 @@ export function unbind(): void {
   bindings++;
 }
 
+/** The real ports at the time of the tests. */
+export const realPorts = (...given: Parameters<typeof portsOf>): Ports => ({
+  ...portsOf(...given),
+  now: clock,
+});
+
 /** The real ports, with faults and a clock that the tests turn. */
 export function faultyPorts(env: Bindings): Ports {
   const real = portsOf(env);

@@ -8,6 +8,7 @@ import {
 import { Isolate } from "../../src/platform/isolate.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 type Vars = Omit<EmbedderBindings, "ASSETS">;
 const AI = new WorkersAiDouble();
@@ -138,7 +139,7 @@ describe("what does not add up", () => {
 
   it("is told at /health, which goes on answering, as do stored words", async () => {
     const bound = { ...env, AI, EMBEDDINGS_MODEL: "@cf/baai/bge-huge", VECTORIZE: new VectorizeDouble(768) };
-    const health = await createApp().request("/health", {}, bound);
+    const health = await createApp(realPorts).request("/health", {}, bound);
     expect(health.status).toBe(200);
     expect(await health.json()).toEqual({
       status: "degraded",
@@ -151,7 +152,7 @@ describe("what does not add up", () => {
 });
 
 it("says at /health what embeds", async () => {
-  const health = await createApp().request("/health", {}, { ...env, AI });
+  const health = await createApp(realPorts).request("/health", {}, { ...env, AI });
   expect(await health.json()).toMatchObject({
     status: "ok",
     embedder: { model: `${BASE};768;pooling=cls;prompts=bge-en`, dimensions: 768 },

@@ -8,6 +8,7 @@ import { SharedMiniLm } from "../../src/platform/embeddings/minilm/minilm.ts";
 import { cosine, texts } from "./contract.ts";
 import check from "./minilm-l6.check.json";
 import { isMade, minilm, REASON, shared } from "./minilm.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 describe.runIf(isMade)(`MiniLM${REASON}`, () => {
   it.each(check.cases)("embeds as another implementation does: $text", async ({ text, pieces, vector }) => {
@@ -74,7 +75,7 @@ describe("where the weights are not among the assets", () => {
 
   it("/health tells the command that makes them, and words are found", async () => {
     const ASSETS = missing as unknown as Fetcher;
-    const health = await createApp().request(
+    const health = await createApp(realPorts).request(
       "/health",
       {},
       { ...env, ASSETS, EMBEDDINGS_MODEL: "minilm-l6" },

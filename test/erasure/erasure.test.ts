@@ -4,14 +4,14 @@ import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { eraseSome, eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";
 import { get, list, recallTexts, remember, remembered } from "../memory-calls.ts";
 import { append, create, fork, said, say, threadOf } from "../thread-calls.ts";
 import { hash16 } from "../../src/domain/hash.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 /** A user with something of everything. */

@@ -6,7 +6,7 @@ import { ErasureLog } from "../../durable-objects/user-memory/erasure/erasure-lo
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf } from "../databases.ts";
-import { control, type D1Write, restore } from "../doubles/control.ts";
+import { clock, control, type D1Write, restore } from "../doubles/control.ts";
 import { landHeld } from "../doubles/held-writes.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
@@ -19,7 +19,7 @@ const vectorize = new VectorizeDouble(256, ["user", "kind", "scope", "model"]);
 bindVectorize(vectorize);
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 const vectorsOf = async (user: string) => {
@@ -240,7 +240,7 @@ it.each([
     await under;
     const second = remember(user, { text: "I moved to Lisbon", scope: "work" });
     await expect
-      .poll(() => control.embedded.flatMap(({ texts }) => texts).join(), { timeout: 30_000 })
+      .poll(() => control.embedded.flatMap(({ texts }) => texts).join())
       .toContain("moved to Lisbon");
     await scheduler.wait(100);
     control.duringD1Write = async () => {};

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { erased, eraseUser } from "../erasure-calls.ts";
@@ -13,7 +13,7 @@ import { remember } from "../memory-calls.ts";
 const vectorize = new VectorizeDouble(256, ["user", "kind", "scope", "model"]);
 bindVectorize(vectorize);
 beforeEach(() => {
-  control.clockAt = Date.now() + 24 * 3_600_000;
+  control.clockAt = clock() + 24 * 3_600_000;
 });
 afterEach(restore);
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { call, newUser, pagesOf } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 
 afterEach(restore);
 
@@ -68,7 +68,7 @@ it("deletes what is not there without an error", async () => {
 it("sets an expiry: alive up to its last millisecond, gone after it, cleared by a write without one", async () => {
   const user = newUser();
   const { body } = await put(user, "k", 1, 60_000);
-  const remaining = () => body.expiresAt - Date.now() - control.clockAhead;
+  const remaining = () => body.expiresAt - clock() - control.clockAhead;
   expect(remaining()).toBeGreaterThan(0);
   await put(user, "kept", 1, 60_000);
   await put(user, "kept", 2);

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { call, newUser, pagesOf } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 
 afterEach(restore);
 
@@ -193,7 +193,7 @@ it("lists a user's threads, the one updated last first, by agent, in complete pa
 
 it("lists threads of the same moment in the order of their creation, across pages", async () => {
   const user = newUser();
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   const ids: string[] = [];
   for (let i = 0; i < 5; i++)
     ids.push((await create(user, i % 2 === 0 ? {} : { agent: `agent ${9 - i}` })).id);

@@ -12,6 +12,7 @@ import { evict } from "../evict.ts";
 import { exportOf, importTo } from "../transfer-calls.ts";
 import worker from "../worker.ts";
 import { ingest, memoriesOf, ring, user as says } from "./calls.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 /** What the model answers, and what happens before. */
 let reply: Reply;
@@ -32,8 +33,8 @@ beforeEach(() => {
 afterEach(restore);
 
 const DAY = 24 * 60 * 60_000;
-const MARCH = Date.UTC(2024, 2, 1);
-const APRIL = Date.UTC(2024, 3, 1);
+const MARCH = Date.UTC(2088, 2, 1);
+const APRIL = Date.UTC(2088, 3, 1);
 /** What the user did, a day each. */
 const deeds = [
   "visited Porto by train",
@@ -322,7 +323,7 @@ describe("the cron", () => {
     ["90", "no language model"],
   ])("says at /health that CONSOLIDATE_AFTER_DAYS cannot be %s", async (days, problem) => {
     const settings = { ...env, CONSOLIDATE_AFTER_DAYS: days } as typeof env;
-    const answer = await createApp().request("/health", {}, settings);
+    const answer = await createApp(realPorts).request("/health", {}, settings);
     expect((await answer.json<{ problems: string[] }>()).problems.join("; ")).toContain(problem);
   });
 });

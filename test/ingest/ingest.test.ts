@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { Trust } from "../../src/domain/schema/provenance.ts";
 import { call, newUser, tokenWith } from "../call.ts";
 import { assistant, ingest, ingested, memoriesOf, messagesOf, readIngest, ring, user } from "./calls.ts";
+import { clock } from "../doubles/control.ts";
 
 const moved = [user("I have moved to Lisbon."), assistant("How do you like it?")];
 
@@ -91,7 +92,7 @@ it("says what is wrong with a call that it refuses", async () => {
   const unit = "is more than a day ahead: the unit is milliseconds since the epoch";
   const seconds = "looks like seconds: the unit is milliseconds since the epoch";
   const shape = "must be a time in milliseconds since the epoch, or a list with the time of each message";
-  const later = Date.now() + 2 * 86_400_000;
+  const later = clock() + 2 * 86_400_000;
   const foreign = await call(`/v1/users/${newUser()}/threads`, { json: {} });
   const own = await call(`/v1/users/${owner}/threads`, { json: {} });
   await call(`/v1/threads/${own.body.id}`, { method: "DELETE" });
@@ -126,7 +127,7 @@ it("says what is wrong with a call that it refuses", async () => {
 });
 
 it("takes times within a day of now, old ones, and the word of a model that found nothing", async () => {
-  const near = Date.now() + 3_600_000;
+  const near = clock() + 3_600_000;
   for (const body of [{ createdAt: near }, { createdAt: [0, -1] }, { extracted: { facts: [] } }])
     expect((await ingest(newUser(), { messages: moved, ...body })).status, JSON.stringify(body)).toBe(202);
 });

@@ -1,7 +1,7 @@
 // Ingests with a language model: good, wrong, malicious, malformed, slow and failing ones.
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
@@ -15,12 +15,16 @@ import {
   ScriptedModel,
 } from "../doubles/language-models.ts";
 import { assistant, ingest, ingested, memoriesOf, messagesOf, readIngest, ring, user } from "./calls.ts";
-import { attempts } from "./poisoning.ts";
 
 afterEach(restore);
 
 const MINUTE = 60_000;
 const lives = [user("I live in Porto."), assistant("How is it?"), user("I love it. I work as a nurse.")];
+/** The state of an ingest after one more alarm. */
+async function rung(owner: string, id: string) {
+  await ring(owner);
+  return readIngest(id);
+}
 const good = () =>
   new ScriptedModel({
     facts: [
@@ -133,34 +137,6 @@ describe("a good model", () => {
 });
 
 describe("a model that obeys every instruction", () => {
-  it("makes no live fact of any attempt to poison the memory, and changes none", async () => {
-    const owner = newUser();
-    const known = [
-      ["lives in", "Porto"],
-      ["name is", "Anna"],
-      ["is allergic to", "peanuts"],
-    ].map(([predicate, object]) => ({ subject: "user", predicate, object }));
-    await call(`/v1/users/${owner}/memories/batch`, { json: { memories: known } });
-    const before = await memoriesOf(owner);
-    for (const [i, { said, fact, sources, name }] of attempts.entries()) {
-      const [subject, predicate, object] = fact;
-      const cited = (sources ?? said.map((_, place) => place)).map((place) => place + 1);
-      control.languageModel = null;
-      const messages = said.map(([role, content]) => ({ role, content }));
-      const proposal = { subject, predicate, object, sources: cited.map((seq) => seq - 1) };
-      const { body } = await ingest(owner, {
-        messages,
-        sessionId: `attempt ${i}`,
-        // The caller's own model obeys as well: its facts pass the same checks.
-        extracted: { facts: [proposal] },
-      });
-      const result = await readIngest(body.ingestId);
-      expect(result.counts["created"] ?? 0, name).toBe(0);
-      expect(result.counts["known"] ?? 0, name).toBe(0);
-    }
-    expect(await memoriesOf(owner)).toEqual(before);
-  }, 60_000);
-
   it("is asked by the deployment itself", async () => {
     control.languageModel = new RuledModel((messages) => ({
       facts: messages.map(({ n, text }) => ({
@@ -248,10 +224,7 @@ describe("a model that is of no help", () => {
     await ring(owner);
     expect(model.asked).toHaveLength(2);
     model.letGo();
-    await vi.waitFor(async () => {
-      await ring(owner);
-      expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
-    });
+    await expect.poll(() => rung(owner, body.ingestId)).toMatchObject({ status: "done" });
     expect(model.asked).toHaveLength(2);
   });
 
@@ -313,10 +286,7 @@ describe("a model that is of no help", () => {
     await ring(owner);
     await call(`/v1/threads/${body.threadId}/messages/1`, { method: "DELETE" });
     model.letGo();
-    await vi.waitFor(async () => {
-      await ring(owner);
-      expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
-    });
+    await expect.poll(() => rung(owner, body.ingestId)).toMatchObject({ status: "done" });
     expect(model.asked).toHaveLength(2);
     expect(model.asked[1]?.messages[0]?.content).not.toContain("wombatitis");
     expect(await memoriesOf(owner)).toMatchObject([{ text: "The user works as a nurse." }]);

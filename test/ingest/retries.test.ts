@@ -1,5 +1,5 @@
 // Messages whose extraction fails: an ingest goes on behind them, and a retry extracts only these.
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type GenerateRequest, ModelRefusal } from "../../src/platform/models/language-model.ts";
 import { modelFromBindings } from "../../src/platform/models/model-from-bindings.ts";
 import { call, newUser } from "../call.ts";
@@ -113,7 +113,12 @@ describe("messages that the model refuses", () => {
     const [first = "", second = ""] = ids;
     expect(await readIngest(second)).toMatchObject({ status: "queued", why: "quota" });
     asked.resolve(null);
-    await vi.waitFor(async () => expect(await readIngest(first)).toMatchObject({ status: "partial" }));
+    await expect
+      .poll(async () => {
+        await ring(owner);
+        return readIngest(first);
+      })
+      .toMatchObject({ status: "partial" });
     control.clockAhead += MINUTE;
     await ring(owner);
     expect(await readIngest(second)).toMatchObject({ status: "done" });

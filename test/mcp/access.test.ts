@@ -8,6 +8,7 @@ import { mcp, mcp2025, mcpPost, tool, toolWith } from "../mcp-calls.ts";
 import { list, remember, remembered } from "../memory-calls.ts";
 import { create } from "../thread-calls.ts";
 import type { Scope } from "../../src/domain/token.ts";
+import { realPorts } from "../doubles/ports.ts";
 
 const newShared = (): string => `shared:${newUser()}`;
 const READING = [
@@ -303,7 +304,7 @@ describe("shared owners", () => {
 
 describe("a browser", () => {
   const from = (origin: string, more: object = {}) =>
-    createApp().request(
+    createApp(realPorts).request(
       "http://127.0.0.1:8787/mcp",
       { method: "POST", headers: { Origin: origin }, body: "{}" },
       { ...env, ...more },

@@ -4,14 +4,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { oneLine, quoted } from "../../src/domain/conversation/stored-text.ts";
 import { listed } from "../../src/worker/mcp/text.ts";
 import { newUser, pages, token, tokenWith } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { mcp } from "../mcp-calls.ts";
 import { remember, remembered, rememberMany } from "../memory-calls.ts";
 
 afterEach(restore);
 
 type Listed = { uri: string; name: string; mimeType: string };
-const procedure = (title: string, text = `how to ${title}`, createdAt = Date.now()) => ({
+const procedure = (title: string, text = `how to ${title}`, createdAt = clock()) => ({
   kind: "procedure",
   title,
   text,

@@ -5,7 +5,7 @@ import { fail } from "../../src/domain/errors.ts";
 import type { Access } from "../../src/worker/mcp/access.ts";
 import { mcpServer, type RequestContext } from "../../src/worker/mcp/server.ts";
 import { call, newUser, pages, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { mcp, tool } from "../mcp-calls.ts";
 import { list, remember, remembered, rememberMany } from "../memory-calls.ts";
 import { append, create, say } from "../thread-calls.ts";
@@ -215,7 +215,7 @@ describe("what has a scope", () => {
     await rememberMany(user, [deploy("push shop", "shop", 1000), deploy("push blog", "blog", 2000)]);
     expect(await get({})).toContain("push blog");
     await tool(user, "memory_store_procedure", { title: "deploy", body: "push all" });
-    await remembered(user, deploy("push wiki", "wiki", Date.now() + 1000));
+    await remembered(user, deploy("push wiki", "wiki", clock() + 1000));
     expect(await get({})).toContain("push all");
     expect(await get({ scope: "shop" })).toMatch(/scope "shop"\n[^]*push shop/);
     expect(await get({ scope: "none" })).toContain("not_found");

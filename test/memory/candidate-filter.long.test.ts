@@ -13,11 +13,11 @@ import { isMessage, SLOTS } from "../../durable-objects/user-memory/core/positio
 import { MessageStore } from "../../durable-objects/user-memory/threads/message-store.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { patch, remember } from "../memory-calls.ts";
 import { append, create, say } from "../thread-calls.ts";
 afterEach(restore);
-const T0 = Date.now() + 3_600_000;
+const T0 = clock() + 3_600_000;
 const opt = <T>(a: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: a });
 it("one by one, some and all: the same documents match, whatever the conditions of a query", async () => {

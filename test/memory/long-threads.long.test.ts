@@ -4,7 +4,7 @@ import { exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { eraseSome, eraseUser, erased, erasure, objectOf, ring, tablesOf } from "../erasure-calls.ts";
@@ -16,7 +16,7 @@ import { exportOf, importTo } from "../transfer-calls.ts";
 const vectorize = new VectorizeDouble(256, ["user", "kind", "scope", "model"]);
 bindVectorize(vectorize);
 
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 const LONG = 15_000;
@@ -182,7 +182,7 @@ it("takes its vectors out of Vectorize slice by slice, sends none of it, and is 
   expect((await erasure(id)).status).toBe("running");
   await erased(user, id);
   expect(own()).toEqual([]);
-}, 120_000);
+});
 
 it("goes with the user, who is erased meanwhile, and is done only then", async () => {
   const user = newUser();

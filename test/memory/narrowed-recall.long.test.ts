@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterEach, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { evict } from "../evict.ts";
 import {
   forget,
@@ -32,7 +32,7 @@ const content = fc.record(
     scope: fc.constantFrom(...SCOPES),
     kind: fc.constantFrom("fact", "reflection"),
     externalId: fc.constantFrom("e1", "e2", "e3"),
-    expiresAt: fc.constantFrom(1, 2).map((hours) => Date.now() + hours * 3_600_000),
+    expiresAt: fc.constantFrom(1, 2).map((hours) => clock() + hours * 3_600_000),
   },
   { requiredKeys: ["text"] },
 );

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { bindReranker, bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { evict } from "../evict.ts";
@@ -16,7 +16,7 @@ const vectorize = new VectorizeDouble(DIMENSIONS, ["user", "kind", "scope", "mod
 bindVectorize(vectorize);
 bindReranker();
 beforeEach(() => {
-  control.clockAt = Date.now() + 24 * 3_600_000;
+  control.clockAt = clock() + 24 * 3_600_000;
 });
 afterEach(restore);
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
 import { call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { evict } from "../evict.ts";
@@ -29,7 +29,7 @@ bindVectorize(vectorize);
 /** Two vectors fit into an object's memory. */
 const ROOM = 2;
 beforeEach(() => {
-  control.clockAt = Date.now() + 24 * 3_600_000;
+  control.clockAt = clock() + 24 * 3_600_000;
   control.vectorBytes = ROOM * DIMENSIONS;
 });
 afterEach(() => {

@@ -7,7 +7,7 @@ import { ErasedWrite, OvertakenWrite } from "../../src/platform/d1/write-errors.
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
 import { databaseOf } from "../databases.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { listTexts, recallTexts, remember } from "../memory-calls.ts";
 import { create } from "../thread-calls.ts";
 
@@ -30,7 +30,7 @@ async function loseAndReindex(user: string): Promise<void> {
 
 it("puts a write into D1 whose number D1 has passed already", async () => {
   const user = newUser();
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   await remember(user, { text: "an otter in the river" });
   await loseAndReindex(user);
   // The next machine's clock is behind, and the object has forgotten the number of its last write.
@@ -43,7 +43,7 @@ it("puts a write into D1 whose number D1 has passed already", async () => {
 it("knows a fact that D1 has again, with a clock that is behind", async () => {
   const user = newUser();
   const fact = { text: "the boat is in Porto", subject: "the boat", predicate: "is in", object: "Porto" };
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   const { body } = await remember(user, fact);
   await loseAndReindex(user);
   control.clockAt -= 3_600_000;

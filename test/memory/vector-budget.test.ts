@@ -6,7 +6,7 @@ import { userHash } from "../../src/domain/ids.ts";
 import { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
 import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { evict } from "../evict.ts";
 import { rememberMany, type Seen } from "../memory-calls.ts";
 
@@ -26,7 +26,7 @@ class Watched extends VectorBudget {
 }
 
 beforeEach(() => {
-  control.clockAt = Date.now();
+  control.clockAt = clock();
 });
 afterEach(restore);
 

@@ -80,4 +80,4 @@ it("leaves no text of an erased user in the object's file, and few in D1's, of 2
   for (const name of filesOf("UserMemory")) expect(statSync(name).size).toBeLessThan(500_000);
   checkpoint("d1");
   expect(readable("d1", "known")).toBeLessThan(20);
-}, 180_000);
+});

@@ -7,6 +7,7 @@ import { developmentSecret } from "../../scripts/development-secret.ts";
 import { freePort, type LocalServer, startLocalServer } from "../../scripts/local-server.ts";
 import { run } from "./run.ts";
 import { mintToken } from "../../src/domain/token.ts";
+import { fromNow } from "../from-now.ts";
 
 const state = mkdtempSync(join(tmpdir(), "cairn-transfer-"));
 let server: LocalServer;
@@ -14,7 +15,11 @@ let token = "";
 
 beforeAll(async () => {
   server = await startLocalServer({ port: await freePort(), state });
-  token = await mintToken(developmentSecret(), { user: "*", scope: ["read", "write", "admin"] }, Date.now());
+  token = await mintToken(
+    developmentSecret(),
+    { user: "*", scope: ["read", "write", "admin"] },
+    fromNow(-60_000),
+  );
 });
 afterAll(async () => {
   await server.stop();

@@ -45,7 +45,7 @@ beforeAll(async () => {
     state,
     vars: { WEBHOOK_URL: `http://127.0.0.1:${port}/cairn`, WEBHOOK_SECRET: SECRET },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await server.stop();
   receiver.close();
@@ -85,4 +85,4 @@ it("gets each change of a user by a signed message, again after a failure", asyn
   const coffee = await remember("I like coffee");
   await until(() => received.length === 2);
   expect(ids()).toEqual([tea, coffee]);
-}, 60_000);
+});

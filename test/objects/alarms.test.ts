@@ -3,7 +3,7 @@ import { createScheduledController, runDurableObjectAlarm, runInDurableObject } 
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { eraseUser, erased, erasure, objectOf, ring } from "../erasure-calls.ts";
 import { evict } from "../evict.ts";
 import { remember, remembered } from "../memory-calls.ts";
@@ -11,7 +11,7 @@ import { threadOf } from "../thread-calls.ts";
 import worker from "../worker.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 const HOUR_MS = 3600_000;

@@ -4,14 +4,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WordIndex } from "../../durable-objects/user-memory/search-index/word-index.ts";
 import { WordMerger } from "../../durable-objects/user-memory/search-index/word-merger.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { eraseSome, eraseUser, erased, objectOf, ring } from "../erasure-calls.ts";
 import { evict } from "../evict.ts";
 import { forget, forgetAll, forgetWhere, patch, remember, remembered } from "../memory-calls.ts";
 import { append, fork, said, say, threadOf } from "../thread-calls.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 const HOUR_MS = 3600_000;

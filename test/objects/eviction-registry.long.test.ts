@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { shardOf } from "../../src/domain/ids.ts";
 import { call } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 
 afterEach(restore);
 
@@ -69,7 +69,7 @@ describe("a waiter that is held for a registry entry", () => {
 describe("a prompt cache's resource that is being created", () => {
   const resolve = (hash: string, more: object = {}) =>
     call("/v1/prompt-cache/resolve", { json: { provider: "google", model: "m", hash, ...more } });
-  const resource = { name: "cachedContents/1", expiresAt: Date.now() + 3_600_000 };
+  const resource = { name: "cachedContents/1", expiresAt: clock() + 3_600_000 };
 
   it.each<[string, (key: string) => Promise<void>]>([
     ["is evicted", async (key) => evictDurableObject(await shardOfKey(key))],

@@ -3,13 +3,13 @@ import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { FreePages } from "../../durable-objects/user-memory/core/free-pages.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { eraseSome, eraseUser, erased, objectOf, ring } from "../erasure-calls.ts";
 import { evict } from "../evict.ts";
 import { append, create, say, threadOf } from "../thread-calls.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 const MB = 1024 * 1024;

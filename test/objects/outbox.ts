@@ -116,6 +116,6 @@ export class Subject {
 /** Runs a test with an outbox inside an object of its own. The object's class does not matter: its tables are not used. */
 export async function withOutbox(test: (subject: Subject) => Promise<void>): Promise<void> {
   const object = env.PROMPT_CACHE.getByName(`outbox-${crypto.randomUUID()}`);
-  control.clockAt = Date.now();
+  control.clockAt = clock();
   await runInDurableObject(object, (_, { storage }) => test(new Subject(storage.sql)));
 }

@@ -6,7 +6,7 @@ import type { UserMemory } from "../../durable-objects/user-memory.ts";
 import { hash32 } from "../../src/domain/hash.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 
 afterEach(restore);
 
@@ -130,7 +130,7 @@ it("embeds appended messages at once while the model is in memory, and the alarm
   expect(await count(user, "unembedded")).toBe(0);
   const at = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
   // The note of the thread in D1.
-  expect(at).toBeGreaterThan(Date.now() + 30_000);
+  expect(at).toBeGreaterThan(clock() + 30_000);
   const { hits, freshness } = await recall();
   expect(freshness).toEqual({ indexed: 2, pending: 0 });
   expect(hits[0]).toMatchObject({ text: "the boat is in the harbour", why: { vector: 1 } });
@@ -184,14 +184,14 @@ it("sets the alarm for what is to be done: for messages to embed, for entries th
   const alarm = async () => runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
   await call(`/v1/users/${user}/kv/k?ttlMs=3600000`, { method: "PUT", json: 1 });
   // The catalogue of users waits for a minute, or for the first thread.
-  expect(await alarm()).toBeLessThanOrEqual(Date.now() + 60_000);
+  expect(await alarm()).toBeLessThanOrEqual(clock() + 60_000);
   const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
   await runDurableObjectAlarm(await objectOf(user));
   const late = await alarm();
-  expect(late).toBeGreaterThan(Date.now() + 3_500_000);
+  expect(late).toBeGreaterThan(clock() + 3_500_000);
   await call(`/v1/threads/${id}/messages`, { json: { messages: [{ role: "user", content: "embed me" }] } });
   const soon = await alarm();
-  expect(soon).toBeLessThanOrEqual(Date.now() + 1_000);
+  expect(soon).toBeLessThanOrEqual(clock() + 1_000);
   await call(`/v1/users/${user}/kv/k2?ttlMs=3600000`, { method: "PUT", json: 1 });
   expect(await alarm()).toBe(soon);
   await evictDurableObject(await objectOf(user));
@@ -204,7 +204,7 @@ it("sets the alarm for a memory that the embedder failed on", async () => {
   control.embedder = "fail";
   await call(`/v1/users/${user}/memories`, { json: { text: "later" } });
   const alarm = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
-  expect(alarm).toBeLessThanOrEqual(Date.now());
+  expect(alarm).toBeLessThanOrEqual(clock());
 });
 
 it("stores nothing of an append of which one message cannot be stored, and keeps its alarm and index right", async () => {
@@ -230,7 +230,7 @@ it("stores nothing of an append of which one message cannot be stored, and keeps
     json: { messages: [{ role: "user", content: "this one is fine" }] },
   });
   const alarm = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.getAlarm());
-  expect(alarm).toBeLessThanOrEqual(Date.now() + 1_000);
+  expect(alarm).toBeLessThanOrEqual(clock() + 1_000);
   expect((await recall()).freshness).toEqual({ indexed: 1, pending: 1 });
 });
 
@@ -254,7 +254,7 @@ it("forgets the answers of one minute with one alarm", async () => {
   const { id } = (await call(`/v1/users/${user}/threads`, { json: {} })).body;
   // Each object sweeps at its own second of the minute.
   const sweeps = hash32((await objectOf(user)).id.toString()) % 60_000;
-  const begun = Math.ceil(Date.now() / 60_000) * 60_000 + sweeps;
+  const begun = Math.ceil(clock() / 60_000) * 60_000 + sweeps;
   for (let second = 0; second < 5; second++) {
     control.clockAt = begun + second * 1_000;
     await call(`/v1/threads/${id}/messages`, {

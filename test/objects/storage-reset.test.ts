@@ -7,14 +7,14 @@ import { ErasedWrite } from "../../src/platform/d1/write-errors.ts";
 import { D1ThreadCatalogue } from "../../src/platform/d1/thread-catalogue.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { eraseUser, erased, erasure, objectOf, ring, rowsOf, tablesOf } from "../erasure-calls.ts";
 import { listTexts, recallTexts, remember, remembered } from "../memory-calls.ts";
 import { append, create, said, say, threadOf } from "../thread-calls.ts";
 import worker from "../worker.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 const MB = 1024 * 1024;

@@ -3,14 +3,14 @@ import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, pagesOf, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, objectOf, ring } from "../erasure-calls.ts";
 import { history, list, patch, recallTexts, remember, remembered, rememberMany } from "../memory-calls.ts";
 import { append, create, fork, said, say, threadOf } from "../thread-calls.ts";
 import { at, busyUser, exportOf, importTo, linesOf } from "../transfer-calls.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 describe("an export", () => {

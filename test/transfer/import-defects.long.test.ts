@@ -2,13 +2,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { eraseUser, objectOf } from "../erasure-calls.ts";
 import { said, say, threadOf } from "../thread-calls.ts";
 import { busyUser, exportOf, importTo, linesOf } from "../transfer-calls.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 const openThreads = async (user: string): Promise<number> =>

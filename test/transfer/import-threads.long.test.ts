@@ -4,14 +4,14 @@ import { exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, objectOf, ring, rowsOf } from "../erasure-calls.ts";
 import { list, remember } from "../memory-calls.ts";
 import { append, fork, said, say, threadOf } from "../thread-calls.ts";
 import { at, exportOf, importTo } from "../transfer-calls.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
-beforeEach(() => void (control.clockAt = Date.now() + 24 * 3600_000));
+beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
 const compact = async (id: string, from: number, to: number): Promise<number> =>

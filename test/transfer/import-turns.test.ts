@@ -5,6 +5,7 @@ import { userHash } from "../../src/domain/ids.ts";
 import { importLines } from "../../src/worker/use-cases/import.ts";
 import type { Services } from "../../src/worker/services.ts";
 import type { ImportItem } from "../../durable-objects/user-memory/contract.ts";
+import { clock } from "../doubles/control.ts";
 
 it("gives others a turn between any two calls of the object, also where body and object never make it wait", async () => {
   const hash = await userHash("u");
@@ -31,7 +32,7 @@ it("gives others a turn between any two calls of the object, also where body and
   // Of the object, it has what an import of entries asks for.
   const userMemory = (() => object) as unknown as Services["userMemory"];
   const importing = { over: false };
-  const done = importLines({ userMemory, now: Date.now }, "u", {
+  const done = importLines({ userMemory, now: clock }, "u", {
     body: new Blob([text]).stream(),
     part: false,
     trust: "user",

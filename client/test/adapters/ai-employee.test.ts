@@ -6,6 +6,7 @@ import { clientOf, newUser } from "./cairn.ts";
 import { ODD_KEYS } from "./keys.ts";
 import { type Contract, showsEvery } from "./contract.ts";
 import { busy, observed, silentServer } from "./observed.ts";
+import { clocked, pass } from "./clocked.ts";
 
 const CONTRACT: Contract = [
   ["A missing key reads as null.", ["gives null for a key that is not there"]],
@@ -69,6 +70,10 @@ beforeEach(async () => {
   store = cairnMemoryStore({ memory: await clientOf(user), user });
 });
 
+/** The store over a Cairn whose clock the test puts forward. */
+const clockedStore = async () =>
+  cairnMemoryStore({ memory: await clientOf(user, await clocked(user)), user });
+
 describe("the store", () => {
   it("gives back every JSON value as it was set", async () => {
     const values = [0, "", false, [], {}, "text", 1.5, { a: [{ b: null }] }, "\u0000\n\u2028😀"];
@@ -83,26 +88,29 @@ describe("the store", () => {
   });
 
   it("gives null for what has expired, and does not list it", async () => {
+    store = await clockedStore();
     await store.set("long", 1, 60_000);
     await store.set("short", 1, 2_000);
     expect(await store.get("short")).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 2_010));
+    await pass(2_001);
     expect(await store.get("short")).toBeNull();
     expect(await store.list()).toEqual(["long"]);
   });
 
   it("lets an entry of 0 ms go at once", async () => {
+    store = await clockedStore();
     await store.set("now", 1, 0);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await pass(1);
     expect(await store.get("now")).toBeNull();
   });
 
   it("replaces the expiry with the value", async () => {
+    store = await clockedStore();
     await store.set("a", 1, 100);
     await store.set("a", 2);
     await store.set("b", 1);
     await store.set("b", 2, 100);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await pass(101);
     expect(await store.get("a")).toBe(2);
     expect(await store.get("b")).toBeNull();
   });

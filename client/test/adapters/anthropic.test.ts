@@ -10,6 +10,7 @@ import { cairnMemoryFiles, type CairnMemoryFilesOptions } from "../../src/adapte
 import { normalPath } from "../../src/adapters/anthropic/paths.ts";
 import { CairnError } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 type Command = Parameters<MemoryToolHandlers[keyof MemoryToolHandlers]>[0];
 
@@ -413,12 +414,12 @@ describe("in Cairn", () => {
   });
 
   it("a file that nobody reads is gone when its time is over", async () => {
-    const { user, memory, tell } = await files({ ttlMs: 60_000 });
+    const { user, memory, tell } = await files({ ttlMs: 3_600_000 });
     await tell(create("/memories/a", "x"));
     await tell(insert("/memories/a", 0, "y"));
     await tell(rename("/memories/a", "/memories/b"));
     const { items } = await memory.kv.list(user);
-    expect(items[0]?.expiresAt).toBeGreaterThan(Date.now() + 30_000);
+    expect(items[0]?.expiresAt).toBeGreaterThan(fromNow(1_800_000));
   });
 
   it("a directory moves in one step, and not at all where it is too large for that", async () => {

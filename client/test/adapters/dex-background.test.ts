@@ -6,6 +6,7 @@ import type { Fetch } from "../../src/index.ts";
 import { failing } from "./broken.ts";
 import { newUser } from "./cairn.ts";
 import { agent, backend, eventually, found, type Model, turn } from "./dex.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 /** A promise and the function that resolves it. */
 function gate() {
@@ -30,7 +31,7 @@ const textsOf = async ({ memory, user }: Pick<Awaited<ReturnType<typeof agent>>,
   (await memory.memories.list(user, { order: "asc" })).items.map(({ text }) => text);
 
 it("summarises what is new after each turn, and says where it was", async () => {
-  let now = Date.now() - 1000;
+  let now = fromNow(-60_000);
   const began = now;
   const { extension, memory, user, asked } = await agent({
     cwd: "/projects/shop/web",
@@ -205,7 +206,7 @@ it("does not summarise again what a session begins with", async () => {
 });
 
 it("keeps a summary of the same words once, as of now", async () => {
-  let now = Date.now() - 100_000;
+  let now = fromNow(-100_000);
   const { extension, ...rest } = await agent({ now: () => now, model: () => found("All tests pass.") });
   extension.afterTurn(turn("run the tests"));
   await extension.dispose();
@@ -308,7 +309,7 @@ it("does not let one turn that the model refuses hold up the others, nor loses i
 it("does not put what is found late in the place of what was said since", async () => {
   let refused = true;
   const { extension, errors, ...rest } = await agent({
-    now: () => Date.now(),
+    now: () => fromNow(-60_000),
     model: ({ prompt }) => {
       if (prompt.includes("tabs") && refused) throw new Error("refused");
       const object = prompt.includes("tabs") ? "tabs" : "spaces";

@@ -8,6 +8,7 @@ import { inert, quoted } from "../../../src/domain/conversation/stored-text.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { type Contract, showsEvery } from "./contract.ts";
 import { agent, backend, found, reader, readerToken, turn } from "./dex.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 /** What the contract says, and the tests that show it; those of what runs in the background are in `dex-background.test.ts`. */
 const CONTRACT: Contract = [
@@ -108,7 +109,7 @@ it("has one memory with the MCP server: each reads what the other stored, under 
 });
 
 it("injects the block as it is written, before the latest user message", async () => {
-  const now = Date.now();
+  const now = fromNow(-60_000);
   const { extension, memory, user, owner } = await agent({ now: () => now });
   await memory.memories.rememberMany(user, [
     {
@@ -191,7 +192,7 @@ it("never summarises a block that the host has kept", async () => {
 });
 
 it("keeps the block of a turn as it is while the turn goes on", async () => {
-  let now = Date.now();
+  let now = fromNow(-60_000);
   const { extension, memory, user } = await agent({ now: () => (now += 60_000) });
   await memory.memories.remember(user, { text: "The shop is called Acme" });
   const asked = { role: "user", content: "what is the shop called?" };
@@ -220,7 +221,7 @@ it("takes two equal messages for two turns, in a conversation and at the beginni
 });
 
 it("shows the 5 most recent and the 3 most similar episodes of the project, each once, newest first", async () => {
-  const now = Date.now();
+  const now = fromNow(-60_000);
   const { memory, user, block } = await agent({ now: () => now });
   const words = [
     "bread",

@@ -4,6 +4,7 @@ import { type DexMemoryOptions, dexMemory, type DexRequest } from "../../src/ada
 import { type Cairn, type CairnOptions, cairn } from "../../src/index.ts";
 import { newUser, tokenOf } from "./cairn.ts";
 import { mintToken } from "../../../src/domain/token.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 /** A model's answer to what it is asked. */
 export type Model = (request: DexRequest) => string | Promise<string>;
@@ -14,7 +15,7 @@ export const backend = async (more: Partial<CairnOptions> = {}): Promise<Cairn> 
 
 /** A token of one user who may read a shared owner. */
 export const readerToken = (user: string, shared: string): Promise<string> =>
-  mintToken(inject("cairn").secret, { user, shared: [shared] }, Date.now());
+  mintToken(inject("cairn").secret, { user, shared: [shared] }, fromNow(-60_000));
 
 /** A client with such a token, as a user's own machine has it. */
 export const reader = async (user: string, shared: string): Promise<Cairn> =>
@@ -64,4 +65,4 @@ export const turn = (said: string, answered = "Done.") => [
 export const found = (summary: string, facts: unknown[] = []): string => JSON.stringify({ summary, facts });
 
 /** What becomes so, however busy the machine is. */
-export const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 30_000 });
+export const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read);

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import {
   type CacheAdapter,
   type CairnCache,
@@ -13,6 +13,8 @@ import type { Fetch } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { failing, losing, counting, silent } from "./broken.ts";
 import { type Contract, showsEvery } from "./contract.ts";
+import { fromNow } from "../../../test/from-now.ts";
+import { clocked, pass } from "./clocked.ts";
 
 const CONTRACT: Contract = [
   [
@@ -69,14 +71,12 @@ const wait = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const ENDLESS = { leaseMs: 600_000 };
 
 type Resource = { name: string; expiresAt: number };
-/** As the SDK's registry does: look, drop what has expired, create, store. */
+/** As the SDK's registry does: look, create, store. */
 async function resolve(cache: CacheAdapter, key: string, create: () => Promise<string>, ttlMs = 3_600_000) {
   const found = await cache.get<Resource>(key);
-  if (found !== null && found.expiresAt > Date.now()) return found.name;
-  if (found !== null) await cache.forget(key);
+  if (found !== null) return found.name;
   const name = await create();
-  const expiresAt = Date.now() + ttlMs;
-  await cache.set(key, { name, expiresAt }, Math.max(1, Math.ceil((expiresAt - Date.now()) / 1000)));
+  await cache.set(key, { name, expiresAt: fromNow(ttlMs) }, Math.ceil(ttlMs / 1000));
   return name;
 }
 
@@ -102,7 +102,8 @@ it("gives null for what is not there, and forgets without an error", async () =>
 });
 
 it("keeps a value for seconds", async () => {
-  const cache = await workerOf(newUser());
+  const user = newUser();
+  const cache = cairnCache({ memory: await clientOf(user, await clocked(user)) });
   await cache.set("none", 0);
   await cache.set("none", 1, 0);
   await cache.set("ever", 1, 1);
@@ -111,15 +112,13 @@ it("keeps a value for seconds", async () => {
   await cache.set("infinite", 1, Infinity);
   await cache.set("half", 0.5, 0.5); // rounded up
   expect(await cache.get("none")).toBeNull();
-  const began = Date.now();
   await cache.set("three", 3, 3);
   expect(await cache.get("three")).toBe(3);
-  await wait(1100);
+  await pass(1100);
   expect(await cache.get("half")).toBeNull();
   expect(await cache.get("three")).toBe(3);
-  await wait(began + 3100 - Date.now());
-  while ((await cache.get("three")) !== null) await wait(50);
-  expect(Date.now() - began).toBeGreaterThan(2900);
+  await pass(2000);
+  expect(await cache.get("three")).toBeNull();
   for (const key of ["ever", "long", "infinite"]) expect(await cache.get(key)).toBe(1);
 });
 
@@ -155,7 +154,7 @@ it("holds the second misser until the first one sets", async () => {
   });
   await wait(500);
   expect(answered).toBe(0);
-  await first.set(key, { name: "cachedContents/1", expiresAt: Date.now() + 60_000 }, 60);
+  await first.set(key, { name: "cachedContents/1", expiresAt: fromNow(60_000) }, 60);
   for (const value of await Promise.all(held)) expect(value).toMatchObject({ name: "cachedContents/1" });
 });
 
@@ -187,13 +186,11 @@ it("lets the second misser create when the first one forgets", async () => {
 it("lets the second misser create when the lease of the first one runs out", async () => {
   const [first, second, third] = await threeOf(newUser(), { leaseMs: 2000, waitMs: 10_000 });
   const key = `${GOOGLE}h`;
-  const began = Date.now();
   expect(await first.get(key)).toBeNull();
   const held = second.get(key);
   await wait(200);
   const last = third.get(key);
   expect(await held).toBeNull();
-  expect(Date.now() - began).toBeGreaterThan(1900);
   await second.set(key, "second's", 60);
   expect(await last).toBe("second's");
   // The first one is late: its resource is as good.
@@ -308,7 +305,11 @@ it("creates one resource for many workers that miss at once", async () => {
 });
 
 it("creates one resource at a time while they expire", async () => {
-  const workers = await workersOf(6, newUser());
+  const user = newUser();
+  const client = await clocked(user);
+  const workers = await Promise.all(
+    Array.from({ length: 6 }, async () => cairnCache({ memory: await clientOf(user, client) })),
+  );
   let [creating, most, created] = [0, 0, 0];
   const create = async () => {
     most = Math.max(most, ++creating);
@@ -316,14 +317,11 @@ it("creates one resource at a time while they expire", async () => {
     creating--;
     return `cachedContents/${++created}`;
   };
-  const until = Date.now() + 5000;
-  await Promise.all(
-    workers.map(async (cache) => {
-      while (Date.now() < until) await resolve(cache, `${GOOGLE}h`, create, 2500);
-    }),
-  );
-  expect(most).toBe(1);
-  expect(created).toBeGreaterThan(1);
+  for (const round of [1, 2, 3]) {
+    await Promise.all(workers.map((cache) => resolve(cache, `${GOOGLE}h`, create, 600_000)));
+    expect([created, most]).toEqual([round, 1]);
+    await pass(601_000);
+  }
 });
 
 it("tells all workers that a prompt is too small", async () => {
@@ -331,7 +329,7 @@ it("tells all workers that a prompt is too small", async () => {
   const key = `${GOOGLE}small`;
   expect(await first.get(key)).toBeNull();
   const held = second.get(key);
-  const value = { tooSmall: true, expiresAt: Date.now() + 300_000 };
+  const value = { tooSmall: true, expiresAt: fromNow(300_000) };
   await first.set(key, value, 300);
   expect(await held).toEqual(value);
 });
@@ -467,10 +465,12 @@ it("ends a held get with its signal", async () => {
 });
 
 it("keeps a resource until a second before it expires, and anything else as long as told", () => {
-  const inMs = (ms: number) => ({ name: "n", expiresAt: Date.now() + ms });
+  const now = Date.UTC(2026, 0, 1);
+  vi.useFakeTimers({ toFake: ["Date"], now });
+  onTestFinished(() => void vi.useRealTimers());
+  const inMs = (ms: number) => ({ name: "n", expiresAt: now + ms });
   expect(ttlSecondsOf(undefined, inMs(60_000))).toBeUndefined();
-  expect(ttlSecondsOf(60, inMs(60_000))).toBeLessThanOrEqual(59);
-  expect(ttlSecondsOf(60, inMs(60_000))).toBeGreaterThanOrEqual(58);
+  expect(ttlSecondsOf(60, inMs(60_000))).toBe(59);
   expect(ttlSecondsOf(60, inMs(600_000))).toBe(60);
   expect(ttlSecondsOf(60, inMs(-5))).toBe(60);
   expect(ttlSecondsOf(1, inMs(900))).toBe(1);

@@ -6,6 +6,7 @@ import { CairnError } from "../../src/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { counting, failing, losing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
+import { clocked, pass } from "./clocked.ts";
 
 /** What the compiler checks: the store is one of Keyv 5. */
 const asKeyvSays = (store: CairnKeyvStore): KeyvStoreAdapter => store;
@@ -72,7 +73,8 @@ describe("a Keyv over Cairn", () => {
   });
 
   it("lets an entry expire in the store too, to the millisecond", async () => {
-    const { store, memory, user } = await storeOf();
+    const user = newUser();
+    const { store, memory } = await storeOf(user, await clocked(user));
     const keyv = new Keyv({ store, useKeyPrefix: false });
     await keyv.set("long", "x", 60_000);
     await keyv.set("ever", "x");
@@ -82,7 +84,7 @@ describe("a Keyv over Cairn", () => {
       ["keyv/keyv:long", 60_000],
     ]);
     await keyv.set("brief", "x", 1);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pass(2);
     expect(await store.get("brief")).toBeUndefined();
     expect(await keyv.has("brief")).toBe(false);
     await keyv.set("long", "y");
@@ -90,14 +92,15 @@ describe("a Keyv over Cairn", () => {
   });
 
   it("keeps what is to live for more than ten years until Keyv says otherwise", async () => {
-    const { store, memory, user } = await storeOf();
+    const user = newUser();
+    const { store, memory } = await storeOf(user, await clocked(user));
     for (const ttl of [0, limits.ttlMs + 1, Infinity, Number.NaN]) {
       await store.set("k", "x", ttl);
       expect((await memory.kv.list(user)).items).toMatchObject([{ key: "keyv/:k" }]);
       expect((await memory.kv.list(user)).items[0]?.expiresAt).toBeUndefined();
     }
     await store.set("k", "x", -5);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pass(1);
     expect(await store.get("k")).toBeUndefined();
   });
 

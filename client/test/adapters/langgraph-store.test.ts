@@ -6,6 +6,8 @@ import { textsAt } from "../../src/adapters/langgraph/texts-at-path.ts";
 import { CairnStore, type CairnStoreOptions } from "../../src/adapters/langgraph.ts";
 import type { CairnOptions } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
+import { fromNow } from "../../../test/from-now.ts";
+import { clocked, pass } from "./clocked.ts";
 
 const newStore = async (
   options: Partial<CairnStoreOptions> = {},
@@ -399,14 +401,12 @@ describe("a crash between the two writes of a put", () => {
     const [remembered] = (await memory.memories.list(user)).items;
     expect(remembered?.text).toBe("The spare key is with the neighbour");
     expect((await store.get(["a"], "k"))?.value).toEqual({ text: "The spare key is under the mat" });
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: fromNow(600_000) });
     try {
       const found = await store.search(["a"], { query: "spare key neighbour" });
       expect(found[0]?.value).toEqual({ text: "The spare key is under the mat" });
-      await vi.waitFor(async () => {
-        const { items } = await memory.memories.list(user);
-        expect(items.map(({ text }) => text)).toEqual(["The spare key is under the mat"]);
-      }, 30_000);
+      const texts = async () => (await memory.memories.list(user)).items.map(({ text }) => text);
+      await expect.poll(texts).toEqual(["The spare key is under the mat"]);
     } finally {
       vi.useRealTimers();
     }
@@ -460,29 +460,30 @@ describe("a crash between the two writes of a put", () => {
 describe("time to live", () => {
   it("ends an item, and what it is found by no later than it has to", async () => {
     const user = newUser();
-    const memory = await clientOf(user);
+    const memory = await clientOf(user, await clocked(user));
     const store = new CairnStore({
       memory,
       user,
       index: { fields: ["text"] },
-      ttl: { defaultTtl: 1 / 60, refreshOnRead: false },
+      ttl: { defaultTtl: 10, refreshOnRead: false },
     });
     await store.put(["a"], "k", { text: "short lived" });
     expect(await store.get(["a"], "k")).not.toBeNull();
     const [found] = (await memory.memories.list(user)).items;
-    expect(found?.expiresAt).toBeGreaterThan(Date.now());
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect(found?.expiresAt).toBeGreaterThan(fromNow(60_000));
+    await pass(601_000);
     expect(await store.get(["a"], "k")).toBeNull();
     expect(await store.search(["a"], { query: "short" })).toEqual([]);
     expect(await store.listNamespaces()).toEqual([]);
   });
 
   it("begins anew with each read, by key or by search", async () => {
-    const store = await newStore({ ttl: { defaultTtl: 4 / 60 } });
+    const user = newUser();
+    const store = await newStore({ user, ttl: { defaultTtl: 4 } }, await clocked(user));
     await store.put(["a"], "k", { n: 1 });
     await store.put(["b"], "k", { n: 1 });
     for (let i = 0; i < 3; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await pass(90_000);
       expect(await store.search(["a"])).toHaveLength(1);
     }
     expect(await store.get(["a"], "k")).not.toBeNull();
@@ -495,13 +496,11 @@ describe("time to live", () => {
     const store = new CairnStore({ memory, user, index: { fields: ["text"] }, ttl: { defaultTtl: 2 } });
     await store.put(["a"], "k", { text: "kept alive" });
     const [before] = (await memory.memories.list(user)).items;
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 150_000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: fromNow(150_000) });
     try {
       await store.get(["a"], "k");
-      await vi.waitFor(async () => {
-        const [after] = (await memory.memories.list(user)).items;
-        expect(after?.expiresAt).toBeGreaterThan((before?.expiresAt ?? 0) + 100_000);
-      }, 30_000);
+      const expiry = async () => (await memory.memories.list(user)).items[0]?.expiresAt;
+      await expect.poll(expiry).toBeGreaterThan((before?.expiresAt ?? 0) + 100_000);
     } finally {
       vi.useRealTimers();
     }

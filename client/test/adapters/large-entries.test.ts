@@ -101,7 +101,7 @@ it("a thread of Mastra's whose pieces are gone hides no other, and is deleted an
   const user = newUser();
   const memory = await clientOf(user);
   const storage = new CairnMemoryStorage({ memory, user });
-  const [createdAt, updatedAt] = [new Date(), new Date()];
+  const [createdAt, updatedAt] = [new Date(0), new Date(0)];
   const thread = (id: string): StorageThreadType => ({
     id,
     resourceId: "r",

@@ -1,6 +1,6 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
 import type { MemoryStorage } from "@mastra/core/storage";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CairnMemoryStorage } from "../../src/adapters/mastra.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
@@ -397,10 +397,8 @@ describe("a crash", () => {
       "m8",
     ]);
     expect(idsOf(await storage.listMessagesByResourceId({ resourceId: "bob" }))).toEqual(["u1", "u2", "m9"]);
-    await vi.waitFor(async () => {
-      const threads = (await memory.threads.list(user)).items;
-      expect(threads.map(({ length }) => length).toSorted((a, b) => a - b)).toEqual([3, 9]);
-    }, 30_000);
+    const lengths = async () => (await memory.threads.list(user)).items.map(({ length }) => length);
+    await expect.poll(async () => (await lengths()).toSorted((a, b) => a - b)).toEqual([3, 9]);
   });
 
   it("of the server is no empty thread", async () => {

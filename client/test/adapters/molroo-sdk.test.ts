@@ -72,7 +72,7 @@ async function session(user: string, said: string) {
   });
   /** The SDK saves without waiting, and a reflection after one more call of the model. */
   const settled = async (saves: number) => {
-    await expect.poll(() => waited.length, { timeout: 30_000 }).toBe(saves);
+    await expect.poll(() => waited.length).toBe(saves);
     await Promise.all(waited);
   };
   return { persona, seen, settled, memory };
@@ -138,8 +138,6 @@ it("lets a chat go on without its memory while Cairn is away, and tells of it", 
   const adapter = molrooMemory({ memory, user, onError: (_error, unsaved) => told.push(unsaved) });
   const persona = await molroo.connectPersona("sera", { llm, memory: adapter });
   expect((await persona.chat("Hello", { from: "Alice" })).text).toBe("Hi!");
-  await expect
-    .poll(() => told.filter((unsaved) => unsaved !== undefined), { timeout: 30_000 })
-    .toHaveLength(2);
+  await expect.poll(() => told.filter((unsaved) => unsaved !== undefined)).toHaveLength(2);
   expect(told).toContainEqual(expect.objectContaining({ context: "Hi!", sourceEntity: "Alice" }));
 });

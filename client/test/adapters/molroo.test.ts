@@ -10,6 +10,7 @@ import {
 import { type Cairn, CairnError } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { type Contract, showsEvery } from "./contract.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 /** What the contract says, and the tests that show it. */
 const CONTRACT: Contract = [
@@ -156,7 +157,7 @@ it("recalls by every filter of a query, and by several at once", async () => {
 
 it("recalls the newest first, whatever the order of saving", async () => {
   const { adapter } = await made();
-  const ahead = Date.now() + 60_000;
+  const ahead = fromNow(3_600_000);
   for (const timestamp of [DAY, DAY + 5, ahead, DAY - 5]) await adapter.saveEpisode(episode({ timestamp }));
   const found = await adapter.recall({});
   expect(found.map(({ timestamp }) => timestamp)).toEqual([ahead, DAY + 5, DAY, DAY - 5]);

@@ -12,6 +12,7 @@ import { ODD_KEYS } from "./keys.ts";
 import { type Contract, showsEvery } from "./contract.ts";
 import { busy, observed, silentServer } from "./observed.ts";
 import { mintToken } from "../../../src/domain/token.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 const CONTRACT: Contract = [
   [
@@ -338,7 +339,7 @@ describe("scopes", () => {
   it("reads what is global with a user's token, and cannot write it", async () => {
     const shared = `shared:${newUser()}`;
     await cairnStorage({ memory: await clientOf("*"), user: shared }).set("layers/l/__global__/state", 1);
-    const token = await mintToken(inject("cairn").secret, { user, shared: [shared] }, Date.now());
+    const token = await mintToken(inject("cairn").secret, { user, shared: [shared] }, fromNow(-60_000));
     const reader = cairnStorage({ memory: cairn({ url: inject("cairn").url, token }), user, shared });
     expect(await reader.get("layers/l/__global__/state")).toBe(1);
     expect(await reader.list("")).toEqual(["layers/l/__global__/state"]);

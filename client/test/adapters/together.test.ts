@@ -307,7 +307,7 @@ const dated = (id: string, [role, text]: Said, second: number): MastraDBMessage 
 });
 async function saidToMastra(at: Process): Promise<void> {
   const storage = new CairnMemoryStorage(at);
-  const [createdAt, updatedAt] = [new Date(), new Date()];
+  const [createdAt, updatedAt] = [new Date(0), new Date(0)];
   await storage.saveThread({
     thread: { id: "trip", resourceId: "ana", title: "Trip", createdAt, updatedAt },
   });
@@ -402,7 +402,7 @@ const toolCalls = crossed<string, unknown>(
     },
     mastra: async ({ user, memory }) => {
       const storage = new CairnMemoryStorage({ memory, user });
-      const now = new Date();
+      const now = new Date(0);
       await storage.saveThread({
         thread: { id: "calls", resourceId: user, title: "Boats", createdAt: now, updatedAt: now },
       });

@@ -20,6 +20,7 @@ import { cairn } from "../../src/index.ts";
 import type { TestCairn } from "../../testing/test-cairn.ts";
 import { clientContract } from "../contract.ts";
 import { mintToken, scopes } from "../../../src/domain/token.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 const project = join(import.meta.dirname, "../..");
 const root = join(project, "..");
@@ -40,7 +41,7 @@ const { exports: exported } = JSON.parse(readFileSync(join(project, "package.jso
 
 /** A token as a backend mints it. */
 const everything = (user: string): Promise<string> =>
-  mintToken(developmentSecret(), { user, scope: scopes }, Date.now());
+  mintToken(developmentSecret(), { user, scope: scopes }, fromNow(-60_000));
 
 let server: LocalServer;
 let testCairn: () => Promise<TestCairn>;
@@ -327,7 +328,7 @@ describe("the Cairn for tests", () => {
     await memory.kv.set("clock", "k", 1, { ttlMs: 3_600_000 });
     const passing = await memory.memories.remember("clock", {
       text: "passing",
-      expiresAt: Date.now() + 3_600_000,
+      expiresAt: fromNow(3_600_000),
     });
     await local.advance(3_500_000);
     expect(await memory.kv.get("clock", "k")).toBe(1);

@@ -9,6 +9,7 @@ import { developmentSecret } from "../../../scripts/development-secret.ts";
 import { freePort, type LocalServer, startLocalServer } from "../../../scripts/local-server.ts";
 import { mintToken } from "../../../src/domain/token.ts";
 import { command, folder } from "./command.ts";
+import { fromNow } from "../../from-now.ts";
 
 type Given = { status: number; body: unknown } | "gone" | undefined;
 
@@ -58,7 +59,7 @@ export class Proxied {
   async #start(): Promise<void> {
     this.#server = await startLocalServer({ port: await freePort(), state: join(folder, "state") });
     const claims = { user: "*", scope: ["read", "write", "admin"] as const };
-    this.token = await mintToken(developmentSecret(), claims, Date.now());
+    this.token = await mintToken(developmentSecret(), claims, fromNow(-60_000));
     const proxy = createServer((request, response) => {
       this.#pass(request, response).catch(() => request.socket.destroy());
     });

@@ -14,6 +14,7 @@ import { upgrade } from "../../../scripts/tenant/upgrade.ts";
 import { failure } from "../../../scripts/tenant/wrangler.ts";
 import { type Cloudflare, emptyAccount, METADATA } from "./cloudflare.ts";
 import { newDesk, removeDirectories, root, type TestDesk } from "./desk.ts";
+import { fromNow } from "../../from-now.ts";
 
 afterEach(removeDirectories);
 
@@ -183,7 +184,7 @@ describe("create", () => {
     expect(text(desk)).not.toContain(secret);
     expect(desk.account.calls.join("\n")).not.toContain(secret);
     const token = /TOKEN=(\S+)/.exec(text(desk))?.[1] ?? "";
-    const verdict = await verifyOwn(token, [secret], Date.now());
+    const verdict = await verifyOwn(token, [secret], fromNow(60_000));
     expect(verdict).toMatchObject({ ok: true, value: { caller: { user: "*" } } });
     expect(text(desk)).toContain("https://cairn-acme.example.workers.dev");
   });
