@@ -1,0 +1,3 @@
+export default {
+  test: { include: ["test/node/flaky/*.fixture.ts"], root: `${import.meta.dirname}/../../..` },
+};
