@@ -145,3 +145,61 @@ describe("the checks of episodes and procedures", () => {
     expect(checkProposal("procedure", tools, said)).toContain("not_said_by_user");
   });
 });
+
+describe("the checks of long texts", () => {
+  const story = (sentences: number) =>
+    `I like green tea.\n${"I walked to the lake.\n".repeat(sentences - 1)}`;
+  const stories = (messages: number, sentences: number) =>
+    windowOf(Array.from({ length: messages }, () => ["user", story(sentences)] as const));
+  const all = Array.from({ length: 32 }, (_, i) => i + 1);
+
+  it("compare a fact with 32 long messages, and quarantine it if they are longer", () => {
+    const check = (sentences: number) =>
+      checkProposal("fact", factOf(["user", "likes", "green tea"], all), stories(32, sentences));
+    expect(check(150)).toEqual([]);
+    expect(check(160)).toEqual(["too_long"]);
+  });
+
+  it("look for nothing of a fact whose words are too many", () => {
+    const window = windowOf([["user", "\nx".repeat(11_900)]]);
+    expect(checkProposal("fact", factOf(["user", "likes", "x ".repeat(15_000)], [1]), window)).toEqual([
+      "malformed",
+    ]);
+  });
+
+  it.each(["episode", "procedure"] as const)("compare an %s with 50,000 characters at most", (kind) => {
+    const proposal = { title: "A walk", text: "I walked to the lake.", sources: all };
+    const check = (sentences: number) => checkProposal(kind, proposal, stories(32, sentences));
+    expect(check(70)).toEqual([]);
+    expect(check(72)).toEqual(["too_long"]);
+  });
+
+  it("look for 100 addresses of a procedure at most", () => {
+    const text = (paths: number) => Array.from({ length: paths }, (_, i) => `Open docs/page${i}.`).join("\n");
+    const check = (paths: number) =>
+      checkProposal(
+        "procedure",
+        { title: "Open docs", text: text(paths), sources: [1] },
+        windowOf([["user", text(paths)]]),
+      );
+    expect(check(100)).toEqual([]);
+    expect(check(101)).toEqual(["too_long"]);
+  });
+
+  it("compare the words of clauses 200,000 times at most", () => {
+    const check = (clauses: number) => {
+      const text = "We danced.\n".repeat(clauses);
+      return checkProposal("procedure", { title: "Dance", text, sources: [1] }, windowOf([["user", text]]));
+    };
+    expect(check(400)).toEqual([]);
+    expect(check(500)).toEqual(["too_long"]);
+  });
+
+  it("read the beginning and the end of an assistant's message", () => {
+    const filler = "A lake is water. ".repeat(2_000);
+    const window = windowOf([["assistant", `The van is booked. ${filler} The ferry was late.`]]);
+    const check = (text: string) => checkProposal("episode", { text, sources: [1] }, window);
+    expect(check("The van was booked.")).toEqual([]);
+    expect(check("The ferry was late.")).toEqual([]);
+  });
+});

@@ -237,6 +237,7 @@ const windows = `${object}/ingest/thread-window.ts`;
 const runner = `${object}/ingest/ingest-runner.ts`;
 const ask = "src/platform/models/ask.ts";
 const known = "src/domain/ingest/known-messages.ts";
+const checks = "src/domain/ingest/checks";
 const own = "src/domain/ingest/own-words.ts";
 const groups = "src/domain/ingest/episode-groups.ts";
 const prompt = "src/domain/ingest/prompts/extract-1.ts";
@@ -287,11 +288,17 @@ const ingest = rows(
     valueOf(prompt, "CHARACTERS"),
   ],
   ["after the {30} minutes", valueOf(nextStep, "SESSION_GAP_MS") / MINUTE],
-  ["need {half} of their words", valueOf("src/domain/ingest/checks/check-proposal.ts", "SHARE")],
+  ["need {half} of their words", valueOf(`${checks}/check-proposal.ts`, "SHARE")],
   [
     "first {12,000} characters of a message, and in paragraphs of up to {1,200}",
     valueOf(own, "LONGEST"),
     valueOf(own, "LONG_PARAGRAPH"),
+  ],
+  ["the first and the last {12,000} count", valueOf(`${checks}/cited-messages.ts`, "COMPARED")],
+  ["messages are more than {20,000}", valueOf(`${checks}/check-fact.ts`, "COMPARISONS")],
+  [
+    "more than {50,000} characters, holds more than {100} addresses and options, or shares more than {200,000} pairs",
+    ...["TOLD", "TYPED", "COMPARISONS"].map((name) => valueOf(`${checks}/check-proposal.ts`, name)),
   ],
   [
     "{Once} a week, the cron",

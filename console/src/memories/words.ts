@@ -47,6 +47,7 @@ const REASONS: Readonly<Record<string, string>> = {
   predicate_not_in_source: "Nothing that the user says fits the predicate.",
   instruction: "It speaks to the memory or to an assistant.",
   secret: "It holds a password, a key, or the number of a card or an account.",
+  too_long: "It has too many words for the sentences of the messages that it cites.",
   hidden_characters: "It holds invisible characters, or mixes scripts within a word.",
   malformed: "It is too long, or holds markup or a link.",
   unconfirmed: "A pattern found it, and nobody has confirmed it.",

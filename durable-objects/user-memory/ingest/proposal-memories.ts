@@ -1,4 +1,4 @@
-import { checkProposal, type Proposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
+import { checksAgainst, type Proposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
 import { ok, type Result } from "../../../src/domain/errors.ts";
 import type { Candidate, Owner, Writer } from "../../../src/domain/memory/record.ts";
 import { leastOf, trustOfRole } from "../../../src/domain/memory/trust.ts";
@@ -10,6 +10,7 @@ import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
+import { turn } from "../../storage/turn.ts";
 import type { NotedMemory, Prepared, Remembered } from "../contract.ts";
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -66,7 +67,7 @@ export class ProposalMemories {
 
   /** Fails if D1 is away, and calls `done` in all other cases: other failures are results. */
   async store(owner: Owner, step: Step, given: Given): Promise<Result<null>> {
-    const proposed = this.#proposed(step, given);
+    const proposed = await this.#proposed(step, given);
     const results: IngestResult[] = proposed.map(({ kind, sources, reasons }) => ({
       kind,
       outcome: "failed",
@@ -114,8 +115,10 @@ export class ProposalMemories {
     return ok(null);
   }
 
-  #proposed({ proposals, extractor, window }: Step, { ingest, thread }: Given): Proposed[] {
+  /** Checks one proposal after another: other calls run between two. */
+  async #proposed({ proposals, extractor, window }: Step, { ingest, thread }: Given): Promise<Proposed[]> {
     const { facts, episodes, procedures } = proposals;
+    const check = checksAgainst(window);
     const times = new Map(window.map(({ seq, at }) => [seq, at]));
     const roles = new Map(window.map(({ seq, role }) => [seq, role]));
     const { scope, by: caller } = ingest.state;
@@ -138,10 +141,7 @@ export class ProposalMemories {
         ? ["source_deleted"]
         : !success
           ? ["invalid"]
-          : [
-              ...checkProposal(kind, proposal, window),
-              ...(isByRules(extractor) && kind !== "episode" ? [UNCONFIRMED] : []),
-            ];
+          : [...check(kind, proposal), ...(isByRules(extractor) && kind !== "episode" ? [UNCONFIRMED] : [])];
       const body = isThere && success ? { ...data, status: statusOf(reasons) } : null;
       const said = sources.map((seq) => trustOfRole(roles.get(seq) ?? "tool"));
       return {
@@ -162,12 +162,12 @@ export class ProposalMemories {
         },
       };
     };
-    return [
-      ...facts.map((fact) => {
+    const all = [
+      ...facts.map((fact) => () => {
         const { sources, validFrom = saidAt(sources), ...fields } = fact;
         return propose("fact", fact, { ...fields, ...(validFrom !== undefined && { validFrom }) });
       }),
-      ...episodes.map((episode) => {
+      ...episodes.map((episode) => () => {
         const at = Math.min(...episode.sources.map((seq) => times.get(seq) ?? Infinity));
         return propose("episode", episode, {
           text: episode.text,
@@ -175,11 +175,17 @@ export class ProposalMemories {
           ...(Number.isFinite(at) && { createdAt: at }),
         });
       }),
-      ...procedures.map((procedure) => {
+      ...procedures.map((procedure) => () => {
         const { sources: _sources, ...fields } = procedure;
         return propose("procedure", procedure, fields);
       }),
     ];
+    const proposed: Proposed[] = [];
+    for (const one of all) {
+      if (proposed.length > 0) await turn();
+      proposed.push(one());
+    }
+    return proposed;
   }
 
   /** The memories of the proposals that are any, each with the place of its proposal. */

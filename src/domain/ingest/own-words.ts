@@ -1,5 +1,3 @@
-import { BoundedCache } from "../bounded-cache.ts";
-
 /** Marks that begin what somebody else wrote: all lines after one are not the user's. */
 const PASTED: readonly RegExp[] = [
   // "Here is the page:", "from the article:", "Below is the log:", "He wrote:"
@@ -31,19 +29,8 @@ const GAP = " … ";
  * sign of pasted text.
  */
 export function ownWords(text: string): string {
-  const known = found.get(text);
-  if (known !== undefined) return known;
-  const own = ownWordsOf(text.slice(0, LONGEST));
-  found.set(text, own);
-  return own;
-}
-
-/** Each fact of a message asks for its words. */
-const found = new BoundedCache<string>(100);
-
-function ownWordsOf(text: string): string {
   const own: string[] = [];
-  for (const line of text.replaceAll(FENCED, GAP).split(/\r?\n/u)) {
+  for (const line of text.slice(0, LONGEST).replaceAll(FENCED, GAP).split(/\r?\n/u)) {
     const trimmed = line.trim();
     // The expressions take time that grows with the square of a line.
     if (trimmed.length > LONG_PARAGRAPH) {
@@ -75,7 +62,7 @@ const withoutHandedOver = (line: string): string => line.replace(HANDED_OVER, GA
 export const sentencesOf = (text: string): string[] =>
   text
     .split(
-      /(?<=(?<!\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|No|Hr|Fr|Mme|Sra?|[A-Z]))[.!?…。！？]["'”’)\]]*)\s+|\n+|(?<=[。！？])|;\s+/u,
+      /(?=\s)(?<=(?<!\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|No|Hr|Fr|Mme|Sra?|[A-Z]))[.!?…。！？]["'”’)\]]*)\s+|\n+|(?<=[。！？])|;\s+/u,
     )
     .map((sentence) => sentence.trim())
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));

@@ -134,7 +134,7 @@ export function classify(sentence: string): Sentence {
     isQuestion: QUESTION.test(sentence) || ASKS.test(inside),
     isHypothetical:
       HYPOTHETICAL.test(inside.replace(POLITE_CONDITION, " ")) || HYPOTHETICAL_UNSPACED.test(sentence),
-    isReported: REPORTED.test(inside) || sentence.includes("…") || /[^\s:]{2,}:\s+\S/u.test(framed),
+    isReported: REPORTED.test(inside) || sentence.includes("…") || /[^\s:]{2}:\s+\S/u.test(framed),
     isNegated: isNegated(inside) || NEGATED_UNSPACED.test(sentence),
     isInstruction: isInstruction(inside, sentence),
   };

@@ -1,5 +1,4 @@
 import { stemmer } from "stemmer";
-import { BoundedCache } from "../bounded-cache.ts";
 import { folded } from "../ranking/fold.ts";
 
 const WORD = /\d{1,3}(?:[.,]\d{3})+(?![\d\p{L}])|[\p{L}\p{N}][\p{L}\p{N}'’.@+-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu;
@@ -44,29 +43,48 @@ export const contentStems = (text: string): string[] =>
     .filter((word) => word !== "" && !EMPTY.has(folded(word)))
     .map(stem);
 
-type Words = { stems: ReadonlySet<string>; flat: string };
+/** The words of a source: their stems, and the text without spaces for scripts that write none. */
+export type Said = { stems: ReadonlySet<string>; flat: string };
 
-/** Many texts are looked for in the same source. */
-const found = new BoundedCache<Words>(100);
+/** The words of a source. Many texts are looked for in it: stem it once. */
+export const saidIn = (source: string): Said => ({
+  stems: new Set(wordsOf(source).flatMap((word) => [stem(word), ...partsOf(word)])),
+  flat: folded(source).replaceAll(/\s+/gu, ""),
+});
 
-function wordsIn(source: string): Words {
-  const known = found.get(source);
-  if (known !== undefined) return known;
-  const stems = new Set(wordsOf(source).flatMap((word) => [stem(word), ...word.split(/[-'’.]/u).map(stem)]));
-  const words = { stems, flat: folded(source).replaceAll(/\s+/gu, "") };
-  found.set(source, words);
-  return words;
+/** The words of several sources. */
+export const joined = (some: readonly Said[]): Said => ({
+  stems: new Set(some.flatMap(({ stems }) => [...stems])),
+  flat: some.map(({ flat }) => flat).join(""),
+});
+
+/** A word that a source has to say: one of these lists of stems, or a text of a script without spaces. */
+type Needed = { anyOf: readonly (readonly string[])[] } | { flat: string };
+
+/** The words of a text that a source has to say, each once. Many sources are searched for them: stem them once. */
+export function needsOf(text: string): readonly Needed[] {
+  const needed = new Map<string, Needed>();
+  for (const word of new Set(wordsOf(text))) {
+    const plain = folded(word);
+    if (EMPTY.has(plain)) continue;
+    if (UNSPACED.test(word)) needed.set(plain, { flat: plain });
+    else {
+      const anyOf = [[stem(word)], partsOf(word)];
+      needed.set(anyOf.map((stems) => stems.join(" ")).join("\n"), { anyOf });
+    }
+  }
+  return [...needed.values()];
 }
 
-/** True if all words of a text occur in another one. In scripts without spaces, the text itself has to occur. */
-export function saysAll(source: string, text: string): boolean {
-  const { stems, flat } = wordsIn(source);
-  return wordsOf(text).every((word) => {
-    if (EMPTY.has(folded(word))) return true;
-    if (UNSPACED.test(word)) return flat.includes(folded(word));
-    return stems.has(stem(word)) || word.split(/[-'’.]/u).every((part) => stems.has(stem(part)));
-  });
-}
+/** True if a source says all these words. */
+export const says = ({ stems, flat }: Said, needs: readonly Needed[]): boolean =>
+  needs.every((needed) =>
+    "flat" in needed
+      ? flat.includes(needed.flat)
+      : needed.anyOf.some((words) => words.every((word) => stems.has(word))),
+  );
+
+const partsOf = (word: string): string[] => word.split(/[-'’.]/u).map(stem);
 
 /** The numbers and the names in a text: words with a digit, and words in capitals that do not begin it. */
 export const numbersAndNames = (text: string): string[] =>

@@ -1,4 +1,5 @@
 import { contentStems, stem } from "../../memory/content-stems.ts";
+import { sentencesOf } from "../own-words.ts";
 import { deniesSomething, plain } from "../statement.ts";
 
 /** A part of a sentence with a verb of its own. `tokens`: folded words, contractions expanded, with "," between phrases. */
@@ -125,6 +126,19 @@ export function clausesOf(sentence: string): Clause[] {
   });
 }
 
+/** The words of a clause that say something, and whether it denies them. */
+export type ClauseWords = { stems: ReadonlySet<string>; isNegated: boolean };
+
+/** The clauses of a text that have such words. */
+export const clauseWordsOf = (text: string): ClauseWords[] =>
+  sentencesOf(text)
+    .flatMap(clausesOf)
+    .map(({ tokens, isNegated }) => ({
+      isNegated,
+      stems: new Set(tokens.filter((token) => !isEmpty(token) && !deniesSomething(token)).map(stemOf)),
+    }))
+    .filter(({ stems }) => stems.size > 0);
+
 /** What stands before the verb of a clause, if it is short. */
 function subjectOf(tokens: readonly string[]): string[] {
   const pronoun =
@@ -144,9 +158,9 @@ export function placesOf(clause: Clause, text: string): [from: number, to: numbe
   const found: [number, number][] = [];
   if (wanted.length === 0) return found;
   const stems = clause.tokens.map(stemOf);
+  const owners = clause.tokens.map((token) => stemOf(/^\p{L}+(?=')/u.exec(token)?.[0] ?? ""));
   const empty = clause.tokens.map(isEmpty);
-  const isWord = (at: number, word: string | undefined) =>
-    stems[at] === word || stemOf(/^\p{L}+(?=')/u.exec(clause.tokens[at] ?? "")?.[0] ?? "") === word;
+  const isWord = (at: number, word: string | undefined) => stems[at] === word || owners[at] === word;
   for (const from of stems.keys()) {
     if (!isWord(from, wanted[0])) continue;
     let at = from + 1;

@@ -1,6 +1,7 @@
 /** Why a proposal does not become a live memory: the code, and what it means. */
 export const reasons = {
   malformed: "The subject, the predicate or the object is too long, or holds markup.",
+  too_long: "It has too many words for the sentences of the messages that it cites.",
   hidden_characters: "The proposal or its source holds invisible characters, or mixes scripts within a word.",
   secret: "It holds a password, a key, or the number of a card or an account.",
   instruction: "It speaks to the memory or to an assistant, and not about the user's life.",
