@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { CannotGoOn } from "../transfer/cairn.ts";
 import type { Source } from "./source.ts";
 
-export type ExportFile = { path: string; bytes: number };
+/** `given`: the path that was named: the file, or its folder. */
+export type ExportFile = { path: string; bytes: number; given: string };
 
 /** The files that were named, and those of interest in the folders that were named. Throws `CannotGoOn` for a zip file. */
 export async function filesOf(given: readonly string[], source: Source): Promise<ExportFile[]> {
@@ -16,7 +17,7 @@ export async function filesOf(given: readonly string[], source: Source): Promise
     });
     if (!about.isDirectory()) {
       await refuseZip(path);
-      found.push({ path, bytes: about.size });
+      found.push({ path, bytes: about.size, given: path });
       continue;
     }
     const names = (await readdir(path, { recursive: true }))
@@ -24,7 +25,7 @@ export async function filesOf(given: readonly string[], source: Source): Promise
       .toSorted();
     if (names.length === 0) throw new CannotGoOn(`${path} holds no file of such an export (docs/import.md).`);
     for (const name of names)
-      found.push({ path: join(path, name), bytes: (await stat(join(path, name))).size });
+      found.push({ path: join(path, name), bytes: (await stat(join(path, name))).size, given: path });
   }
   return found;
 }

@@ -5,6 +5,7 @@ import { type ExportFile, Progress } from "./files.ts";
 import { fitMemory, type ImportedMemory } from "./fit.ts";
 import { fitThread, type ImportedThread } from "./fit-thread.ts";
 import { jsonValues } from "./json-values.ts";
+import { Shapes } from "./shapes.ts";
 import {
   type Found,
   type FoundMemory,
@@ -13,7 +14,6 @@ import {
   isObject,
   type Reader,
   type Remark,
-  shapeIn,
   type Source,
   type SourceName,
 } from "./source.ts";
@@ -39,18 +39,25 @@ export type Pass = {
 
 export const NO_USER = "no user: name one with --user, or a field with --user-field";
 
-/** Yields all of it, in the order of the files. Throws `CannotGoOn` for a wrong shape. */
+/** Yields all of it, in the order of the files. Throws `CannotGoOn` for a file or folder in which nothing has the shape. */
 export async function* itemsOf(pass: Pass, doing: string): AsyncGenerator<Item, void> {
   const { source, files } = pass;
   const reader = source.open(pass.names);
   const fitter = new Fitter(pass);
   const progress = new Progress(doing, files);
-  for (const file of files)
-    for await (const { path, value } of jsonValues(progress.read(file), {
-      file: file.path,
-      lists: source.lists,
-    }))
-      yield* await fitter.fit(reader.read(value, shapeIn(file.path, path)), value);
+  let [shapes, given] = [new Shapes(), files[0]?.given];
+  for (const file of files) {
+    if (file.given !== given) {
+      shapes.refuseForeign();
+      [shapes, given] = [new Shapes(), file.given];
+    }
+    const values = jsonValues(progress.read(file), { file: file.path, lists: source.lists });
+    for await (const { path, value } of values) {
+      const read = shapes.read({ file: file.path, path, value }, (one, shape) => reader.read(one, shape));
+      yield* await fitter.fit(read, value);
+    }
+  }
+  shapes.refuseForeign();
   yield* await fitter.fit(endOf(reader), undefined);
 }
 

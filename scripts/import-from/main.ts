@@ -90,6 +90,7 @@ function refuseWrong(
 /** Reads all of the export, so that a wrong file is refused before anything is sent. */
 async function surveyOf(pass: Pass): Promise<Survey> {
   const survey = new Survey();
+  if (pass.source.readsAhead === true) for await (const _ of itemsOf(pass, "reading")) continue;
   for await (const item of itemsOf(pass, "reading"))
     if (item.type === "memory") survey.memory(item.user, item.memory.kind);
     else if (item.type === "thread") survey.thread(item.user, item.thread.messages.length);

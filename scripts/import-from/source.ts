@@ -2,7 +2,6 @@
 import { z } from "@hono/zod-openapi";
 import type { RememberBody } from "../../src/domain/schema/memory.ts";
 import type { Message } from "../../src/domain/schema/thread.ts";
-import { CannotGoOn } from "../transfer/cairn.ts";
 
 export const SOURCES = ["mem0", "zep", "supermemory", "langgraph", "chatgpt", "claude"] as const;
 export type SourceName = (typeof SOURCES)[number];
@@ -49,7 +48,7 @@ export type Found = FoundMemory | FoundThread | Remark;
 
 /** Reads the files of one export, in one pass. */
 export type Reader = {
-  /** Reads one value of a file. `shape` checks it. */
+  /** Reads one value of a file. `shape` checks it. A value of a wrong shape is skipped. */
   read(value: unknown, shape: Shape): readonly Found[];
   /** Items that need the whole export. */
   end?(): readonly Found[];
@@ -61,26 +60,21 @@ export type Source = {
   files: RegExp;
   /** `names`: notes of a pass for the passes after it. */
   open(names: Map<string, string>): Reader;
+  /** A pass whose items count needs the notes of a whole pass before it. */
+  readsAhead?: boolean;
 };
 
-/** Checks the value, and answers what the schema makes of it. `within`: its place in the value that is read, as `.messages[3]`. */
-export type Shape = <T>(schema: z.ZodType<T>, value: unknown, within?: string) => T;
-
-/** Throws `CannotGoOn` with the path of the first wrong field, and what is expected there. */
-export const shapeIn =
-  (file: string, path: string): Shape =>
-  (schema, value, within = "") => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return parsed.data;
-    const [issue] = parsed.error.issues;
-    const field = (issue?.path ?? []).map((step) =>
-      typeof step === "number" ? `[${step}]` : `.${String(step)}`,
-    );
-    const where = `${path}${within}${field.join("")}`.replace(/^\./, "");
-    throw new CannotGoOn(
-      `${file}${where === "" ? "" : `: ${where}`}: ${issue?.message ?? "has a wrong shape"}.`,
-    );
-  };
+export type Shape = {
+  /**
+   * Checks the value, and answers what the schema makes of it. `within`: its place in the value that is read, as
+   * `.messages[3]`. Throws `WrongShape`.
+   */
+  <T>(schema: z.ZodType<T>, value: unknown, within?: string): T;
+  /** Reads an entry of the value, such as a message. One of a wrong shape is skipped and counted, and null. */
+  entry<T>(read: () => T, odd: OddEntry): T | null;
+};
+/** `entries`: their name in the report, as `messages`. */
+export type OddEntry = { entries: string; example: string };
 
 const REASONABLE_MS = 8.64e15;
 
@@ -108,6 +102,8 @@ export const id = z.string("is required: a string").min(1, "is empty");
 export const text = z.string("is required: a string");
 export const optionalText = z.string("is no string").nullish();
 export const optionalTexts = z.array(z.string("is no string"), "is no list of strings").nullish();
+/** A list whose entries are read one by one. */
+export const optionalList = z.array(z.unknown(), "is no list").nullish();
 export const optionalObject = z.record(z.string(), z.unknown(), "is no object").nullish();
 
 /** True for an object, which no list and no null is. */

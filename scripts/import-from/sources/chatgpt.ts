@@ -1,12 +1,14 @@
 // ChatGPT: `conversations.json` of its data export, and the saved memories that its conversations contain.
 import { createHash } from "node:crypto";
 import { z } from "@hono/zod-openapi";
+import { inTimeOrder } from "../order.ts";
 import {
   type Found,
   type FoundMemory,
   type FoundMessage,
   inShort,
   isObject,
+  optionalList,
   optionalText,
   present,
   type Remark,
@@ -26,22 +28,18 @@ const Conversation = z.object({
   update_time: time,
   current_node: optionalText,
   gizmo_id: optionalText,
-  mapping: z.record(
-    z.string(),
-    z.object({ parent: optionalText, message: z.unknown().optional() }),
-    "is required: the messages by id, as in conversations.json",
-  ),
+  mapping: z.record(z.string(), z.unknown(), "is required: the messages by id, as in conversations.json"),
 });
+const Node = z.object({ parent: optionalText, message: z.unknown().optional() });
 const Message = z.object({
   id: optionalText,
   author: z.object({ role: text, name: optionalText }, "is required: an object with a role"),
   create_time: time,
   recipient: optionalText,
-  content: z.looseObject({
-    content_type: text,
-    parts: z.array(z.unknown(), "is no list").nullish(),
-    text: optionalText,
-  }),
+  content: z.looseObject(
+    { content_type: text, parts: optionalList, text: optionalText },
+    "is required: an object with a content_type",
+  ),
   metadata: z.object({ model_slug: optionalText }).nullish(),
 });
 type Message = z.infer<typeof Message>;
@@ -55,16 +53,12 @@ export const chatgpt: Source = {
 function conversationOf(conversation: z.infer<typeof Conversation>, shape: Shape): Found[] {
   const threadId = shape(text, conversation.conversation_id ?? conversation.id, ".id");
   const example = inShort(conversation.title ?? threadId);
-  const messages = new Map<string, Message>();
-  for (const [node, { message }] of Object.entries(conversation.mapping))
-    if (message !== null && message !== undefined)
-      messages.set(node, shape(Message, message, `.mapping.${node}.message`));
-  const nodes = Object.entries(conversation.mapping).map(
-    ([id, { parent }]) => [id, { id, parent, at: messages.get(id)?.create_time }] as const,
-  );
-  const path = pathTo(new Map(nodes), conversation.current_node);
+  const messages = messagesIn(conversation.mapping, { shape, example });
+  const nodes = nodesIn(conversation.mapping, messages);
+  const isList = ![...nodes.values()].some(({ parent }) => parent && nodes.has(parent));
+  const path = isList ? [...messages.keys()] : pathTo(nodes, conversation.current_node);
   const found: Found[] = [];
-  const first = conversation.mapping[path[0] ?? ""]?.parent;
+  const first = isList ? null : nodes.get(path[0] ?? "")?.parent;
   if (first !== null && first !== undefined)
     found.push({ type: "skipped", reason: "messages before a gap in the conversation", example });
   const said: FoundMessage[] = [];
@@ -93,10 +87,41 @@ function conversationOf(conversation: z.infer<typeof Conversation>, shape: Shape
       more: present({ gizmoId: conversation.gizmo_id }),
       createdAt: conversation.create_time,
       updatedAt: conversation.update_time,
-      messages: said,
+      messages: isList ? inTimeOrder(said) : said,
     },
     ...found,
   ];
+}
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** The messages by the id of their node. */
+function messagesIn(mapping: Mapping, { shape, example }: { shape: Shape; example: string }) {
+  const messages = new Map<string, Message>();
+  for (const [id, node] of Object.entries(mapping)) {
+    const place = `.mapping.${id}`;
+    if (isObject(node) && (node.message === null || node.message === undefined)) continue;
+    const message = shape.entry(() => shape(Message, shape(Node, node, place).message, `${place}.message`), {
+      entries: "messages",
+      example,
+    });
+    if (message !== null) messages.set(id, message);
+  }
+  return messages;
+}
+
+/** A node whose message is odd still links its answers to its question. Its parent names it as a child, too. */
+function nodesIn(mapping: Mapping, messages: ReadonlyMap<string, Message>) {
+  const parents = new Map<string, string>();
+  for (const [id, node] of Object.entries(mapping))
+    if (isObject(node) && Array.isArray(node.children))
+      for (const child of node.children) if (typeof child === "string") parents.set(child, id);
+  return new Map(
+    Object.entries(mapping).map(([id, node]) => {
+      const parent = isObject(node) && typeof node.parent === "string" ? node.parent : parents.get(id);
+      return [id, { id, parent, at: messages.get(id)?.create_time }] as const;
+    }),
+  );
 }
 
 type Kept = { message: FoundMessage["message"] | null; remarks: Remark[] };

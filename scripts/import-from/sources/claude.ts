@@ -1,6 +1,7 @@
 // Claude: `conversations.json`, `memories.json` and `projects.json` of its data export.
 import { createHash } from "node:crypto";
 import { z } from "@hono/zod-openapi";
+import { inTimeOrder } from "../order.ts";
 import {
   type Found,
   type FoundMemory,
@@ -8,10 +9,13 @@ import {
   id,
   inShort,
   isObject,
+  optionalList,
+  optionalObject,
   optionalText,
   present,
   type Remark,
   roleOf,
+  type Shape,
   type Source,
   text,
   time,
@@ -23,9 +27,9 @@ const Said = z.object({
   uuid: optionalText,
   sender: text,
   text: optionalText,
-  content: z.array(z.looseObject({ type: text }), "is no list").nullish(),
-  attachments: z.array(File, "is no list").nullish(),
-  files: z.array(File, "is no list").nullish(),
+  content: optionalList,
+  attachments: optionalList,
+  files: optionalList,
   parent_message_uuid: optionalText,
   created_at: time,
 });
@@ -36,11 +40,11 @@ const Conversation = z.object({
   summary: optionalText,
   created_at: time,
   updated_at: time,
-  chat_messages: z.array(Said, "is required: the list of messages, as in conversations.json"),
+  chat_messages: z.array(z.unknown(), "is required: the list of messages, as in conversations.json"),
 });
 const Memories = z.object({
   conversations_memory: optionalText,
-  project_memories: z.record(z.string(), text, "is no object").nullish(),
+  project_memories: optionalObject,
 });
 const Project = z.object({
   uuid: id,
@@ -49,10 +53,9 @@ const Project = z.object({
   prompt_template: optionalText,
   created_at: time,
   updated_at: time,
-  docs: z
-    .array(z.object({ uuid: id, filename: optionalText, content: optionalText, created_at: time }))
-    .nullish(),
+  docs: optionalList,
 });
+const Doc = z.object({ uuid: id, filename: optionalText, content: optionalText, created_at: time });
 
 export const claude: Source = {
   lists: new Set(),
@@ -61,17 +64,21 @@ export const claude: Source = {
   open: () => ({
     read(value, shape) {
       if (isObject(value) && ("conversations_memory" in value || "project_memories" in value))
-        return memoriesOf(shape(Memories, value));
+        return memoriesOf(shape(Memories, value), shape);
       if (isObject(value) && ("docs" in value || "prompt_template" in value))
-        return projectOf(shape(Project, value));
-      return conversationOf(shape(Conversation, value));
+        return projectOf(shape(Project, value), shape);
+      return conversationOf(shape(Conversation, value), shape);
     },
   }),
 };
 
-function conversationOf(conversation: z.infer<typeof Conversation>): Found[] {
+function conversationOf(conversation: z.infer<typeof Conversation>, shape: Shape): Found[] {
   const example = inShort(conversation.name ?? "") || conversation.uuid;
-  const { messages, aside } = currentOf(conversation.chat_messages);
+  const entries = conversation.chat_messages.map((given, i) => {
+    const read = () => shape(Said, given, `.chat_messages[${i}]`);
+    return { given, said: shape.entry(read, { entries: "messages", example }) };
+  });
+  const { messages, aside, isList } = currentOf(entries);
   const found: Found[] = [];
   if (aside > 0)
     found.push({
@@ -82,7 +89,7 @@ function conversationOf(conversation: z.infer<typeof Conversation>): Found[] {
     });
   const said: FoundMessage[] = [];
   for (const message of messages) {
-    const kept = messageOf(message, example);
+    const kept = messageOf(message, { shape, example });
     found.push(...kept.remarks);
     if (kept.message !== null) said.push({ message: kept.message, createdAt: message.created_at });
   }
@@ -94,30 +101,43 @@ function conversationOf(conversation: z.infer<typeof Conversation>): Found[] {
       more: present({ summary: conversation.summary }),
       createdAt: conversation.created_at,
       updatedAt: conversation.updated_at,
-      messages: said,
+      messages: isList ? inTimeOrder(said) : said,
     },
     ...found,
   ];
 }
 
-/** The messages of the branch that was written last. Exports without parents, or whose parents are missing, are lines. */
-function currentOf(all: readonly Said[]): { messages: readonly Said[]; aside: number } {
-  const byId = new Map(all.flatMap((message) => (message.uuid ? [[message.uuid, message] as const] : [])));
-  const inTree = all.filter(({ parent_message_uuid: parent }) => parent && byId.has(parent)).length;
+/** `said`: null for a message of a wrong shape, which still links its answers to its question. */
+type Entry = { given: unknown; said: Said | null };
+
+/** The messages of the branch that was written last. Exports without parents, or whose parents are missing, are lists. */
+function currentOf(entries: readonly Entry[]): { messages: readonly Said[]; aside: number; isList: boolean } {
+  const all = entries.flatMap(({ said }) => said ?? []);
+  const nodes = new Map<string, { id: string; parent: string | null | undefined; at: number | undefined }>();
+  const byId = new Map<string, Said>();
+  for (const { given, said } of entries) {
+    if (!isObject(given) || typeof given.uuid !== "string" || given.uuid === "") continue;
+    const { uuid, parent_message_uuid: parent } = given;
+    nodes.set(uuid, {
+      id: uuid,
+      parent: typeof parent === "string" ? parent : undefined,
+      at: said?.created_at,
+    });
+    if (said !== null) byId.set(uuid, said);
+  }
+  const inTree = [...nodes.values()].filter(({ parent }) => parent && nodes.has(parent)).length;
   // One message, the first, has no parent in the list.
-  if (byId.size !== all.length || inTree < all.length - 1) return { messages: all, aside: 0 };
-  const nodes = Array.from(
-    byId,
-    ([uuid, { parent_message_uuid: parent, created_at: at }]) => [uuid, { id: uuid, parent, at }] as const,
-  );
-  const messages = pathTo(new Map(nodes), null).flatMap((uuid) => byId.get(uuid) ?? []);
-  return { messages, aside: all.length - messages.length };
+  if (byId.size !== all.length || inTree < nodes.size - 1) return { messages: all, aside: 0, isList: true };
+  const messages = pathTo(nodes, null).flatMap((uuid) => byId.get(uuid) ?? []);
+  return { messages, aside: all.length - messages.length, isList: false };
 }
 
 type Kept = { message: FoundMessage["message"] | null; remarks: Remark[] };
 
-function messageOf(said: Said, example: string): Kept {
-  const files = [...(said.attachments ?? []), ...(said.files ?? [])];
+function messageOf(said: Said, { shape, example }: { shape: Shape; example: string }): Kept {
+  const files = [...(said.attachments ?? []), ...(said.files ?? [])].flatMap(
+    (file) => shape.entry(() => shape(File, file), { entries: "files", example }) ?? [],
+  );
   const parts = [...partsOf(said), ...files.map(fileOf)];
   const [only] = parts;
   if (only === undefined)
@@ -144,10 +164,12 @@ type Part = { type: string; text?: unknown; [field: string]: unknown };
 /** Without times and flags of the page that showed them. */
 function partsOf({ content, text: whole }: Said): Part[] {
   const parts = (content ?? []).flatMap((part): Part[] => {
+    if (!isObject(part)) return [{ type: "unknown", value: part }];
     const { start_timestamp: _, stop_timestamp: _stop, flags: _flags, citations, ...kept } = part;
     if (kept.type === "text" && (typeof kept.text !== "string" || kept.text.trim() === "")) return [];
     const cites = Array.isArray(citations) && citations.length > 0;
-    return [{ ...kept, ...(cites && { citations }) }];
+    const type = typeof kept.type === "string" ? kept.type : "unknown";
+    return [{ ...kept, type, ...(cites && { citations }) }];
   });
   if (parts.some(({ type }) => type === "text") || (whole ?? "").trim() === "") return parts;
   return [...parts, { type: "text", text: whole }];
@@ -159,13 +181,15 @@ const fileOf = ({ file_name: name, file_type, extracted_content: content }: z.in
 });
 
 /** Sections of the summary that Claude keeps: one memory each, so that recall finds one without the others. */
-function memoriesOf({
-  conversations_memory: whole,
-  project_memories: projects,
-}: z.infer<typeof Memories>): Found[] {
-  const ofProjects = Object.entries(projects ?? {}).flatMap(([project, said]) =>
-    sectionsOf(said).map((section) => summaryOf(section, { project })),
-  );
+function memoriesOf(
+  { conversations_memory: whole, project_memories: projects }: z.infer<typeof Memories>,
+  shape: Shape,
+): Found[] {
+  const ofProjects = Object.entries(projects ?? {}).flatMap(([project, given]) => {
+    const read = () => shape(text, given, `.project_memories.${project}`);
+    const said = shape.entry(read, { entries: "memories of projects", example: project }) ?? "";
+    return sectionsOf(said).map((section) => summaryOf(section, { project }));
+  });
   return [...sectionsOf(whole ?? "").map((section) => summaryOf(section, {})), ...ofProjects];
 }
 
@@ -189,7 +213,7 @@ const sectionsOf = (whole: string): string[] =>
     .map((section) => section.trim())
     .filter((section) => section !== "");
 
-function projectOf(project: z.infer<typeof Project>): Found[] {
+function projectOf(project: z.infer<typeof Project>, shape: Shape): Found[] {
   const times = { createdAt: project.created_at, updatedAt: project.updated_at };
   const more = { project: project.uuid };
   const found: Found[] = [];
@@ -214,7 +238,11 @@ function projectOf(project: z.infer<typeof Project>): Found[] {
       more,
       ...times,
     });
-  for (const { uuid, filename, content, created_at } of project.docs ?? [])
+  for (const [i, given] of (project.docs ?? []).entries()) {
+    const read = () => shape(Doc, given, `.docs[${i}]`);
+    const doc = shape.entry(read, { entries: "documents", example: inShort(project.name) });
+    if (doc === null) continue;
+    const { uuid, filename, content, created_at } = doc;
     found.push({
       type: "memory",
       id: uuid,
@@ -223,5 +251,6 @@ function projectOf(project: z.infer<typeof Project>): Found[] {
       more: present({ ...more, filename }),
       createdAt: created_at,
     });
+  }
   return found;
 }

@@ -4,6 +4,7 @@ import type { Message } from "../../../src/domain/schema/thread.ts";
 import {
   type Found,
   id,
+  inShort,
   isObject,
   optionalText,
   present,
@@ -30,10 +31,26 @@ const Times = z.object({ created_at: time, createdAt: time, updated_at: time, up
 export const langgraph: Source = {
   lists: new Set(["items", "threads", "checkpoints"]),
   files: /\.jsonl?$/,
-  open: () => ({
-    read: (value, shape) => [isThread(value) ? threadOf(value, shape) : itemOf(shape(Item, value), shape)],
+  open: (names) => ({
+    read: (value, shape) => [
+      isThread(value) ? newestOf(threadOf(value, shape), names) : itemOf(shape(Item, value), shape),
+    ],
   }),
+  readsAhead: true,
 };
+
+/**
+ * The thread, if its export has no newer checkpoint of it. A database lists the oldest first, the checkpointer's `list` the
+ * newest. `names` has the newest time of each, as text.
+ */
+function newestOf(found: Found, names: Map<string, string>): Found {
+  if (found.type !== "thread" || found.updatedAt === undefined) return found;
+  const newest = Number(names.get(found.id) ?? -Infinity);
+  if (found.updatedAt < newest)
+    return { type: "skipped", reason: "former checkpoints of a thread", example: inShort(found.id) };
+  names.set(found.id, String(found.updatedAt));
+  return found;
+}
 
 const isThread = (value: unknown): value is Record<string, unknown> =>
   isObject(value) &&
@@ -100,19 +117,29 @@ function threadOf(value: Record<string, unknown>, shape: Shape): Found {
     id: threadId,
     createdAt: times.created_at ?? times.createdAt ?? updatedAt,
     updatedAt,
-    messages: list.map((one, i) => ({ message: messageOf(shape(Plain, plain(one), `.messages[${i}]`)) })),
+    messages: list.flatMap((one, i) => {
+      const read = () => ({ message: messageOf(shape(Plain, plain(one), `.messages[${i}]`)) });
+      return shape.entry(read, { entries: "messages", example: inShort(threadId) }) ?? [];
+    }),
   };
 }
 
-const Plain = z.object({
-  type: optionalText,
-  role: optionalText,
-  content: z.unknown().optional(),
-  id: optionalText,
-  name: optionalText,
-  tool_call_id: optionalText,
-  tool_calls: z.unknown().optional(),
-});
+const Plain = z
+  .object({
+    type: optionalText,
+    role: optionalText,
+    content: z.union([z.string(), z.array(z.unknown())], "is no text and no list of parts").nullish(),
+    id: optionalText,
+    name: optionalText,
+    tool_call_id: optionalText,
+    tool_calls: z.unknown().optional(),
+  })
+  .superRefine(({ role, type, content, tool_calls: calls }, context) => {
+    const required = (field: string) =>
+      context.addIssue({ code: "custom", path: [field], message: "is required" });
+    if ((role ?? type ?? "") === "") required("role");
+    if ((content ?? null) === null && !Array.isArray(calls)) required("content");
+  });
 
 /** A message of LangChain as one object: `{ type, data }` and the serialised `{ lc, id, kwargs }` hold it inside. */
 function plain(message: unknown): unknown {
@@ -127,7 +154,7 @@ function plain(message: unknown): unknown {
 
 function messageOf({ role, type, content, tool_calls: calls, ...more }: z.infer<typeof Plain>): Message {
   return {
-    role: roleOf(role ?? type ?? "user"),
+    role: roleOf(role ?? type ?? ""),
     content: content ?? "",
     ...present({ ...more, tool_calls: Array.isArray(calls) && calls.length === 0 ? undefined : calls }),
   };

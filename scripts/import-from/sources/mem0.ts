@@ -76,7 +76,7 @@ class Mem0Reader implements Reader {
 
   #change(change: Change): Found[] {
     const known = this.#history.get(change.memory_id);
-    const isNewer = known === undefined || timeOf(change) >= timeOf(known.last);
+    const isNewer = known === undefined || isAfter(change, known.last);
     this.#history.set(change.memory_id, {
       last: isNewer ? change : known.last,
       earlier: known === undefined ? 0 : known.earlier + 1,
@@ -92,8 +92,8 @@ class Mem0Reader implements Reader {
         earlier === 0
           ? []
           : [{ type: "skipped", reason: "former versions", example: memoryId, count: earlier }];
-      const isDeleted = last.event === "DELETE" || (last.is_deleted ?? 0) === true || last.is_deleted === 1;
-      if (isDeleted) return [...before, { type: "skipped", reason: "deleted in mem0", example: memoryId }];
+      if (isDeletion(last))
+        return [...before, { type: "skipped", reason: "deleted in mem0", example: memoryId }];
       const memory: FoundMemory = {
         type: "memory",
         id: memoryId,
@@ -105,6 +105,16 @@ class Mem0Reader implements Reader {
     });
   }
 }
+
+/** Nothing follows a deletion, which may have no time. At equal times an addition is first; else as in the file. */
+function isAfter(change: Change, other: Change): boolean {
+  if (isDeletion(change) !== isDeletion(other)) return isDeletion(change);
+  const [at, otherAt] = [timeOf(change), timeOf(other)];
+  return at > otherAt || (at === otherAt && change.event !== "ADD");
+}
+
+const isDeletion = ({ event, is_deleted }: Change): boolean =>
+  event === "DELETE" || is_deleted === true || is_deleted === 1;
 
 const timeOf = ({ created_at, updated_at }: Change): number => updated_at ?? created_at ?? 0;
 

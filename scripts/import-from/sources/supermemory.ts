@@ -4,6 +4,7 @@ import {
   type Found,
   id,
   isObject,
+  optionalList,
   optionalText,
   optionalTexts,
   present,
@@ -37,7 +38,7 @@ const Document = z.object({
   customId: optionalText,
   containerTags: optionalTexts,
   metadata: z.unknown().optional(),
-  memoryEntries: z.array(Entry, "is no list").nullish(),
+  memoryEntries: optionalList,
   ...times,
 });
 
@@ -51,7 +52,10 @@ function read(value: unknown, shape: Shape): Found[] {
   if (isObject(value) && "memory" in value) return [entryOf(shape(Entry, value), undefined)];
   const document = shape(Document, value);
   const user = userOf(document);
-  const entries = (document.memoryEntries ?? []).map((entry) => entryOf(entry, user));
+  const entries = (document.memoryEntries ?? []).flatMap((given, i) => {
+    const readOne = () => entryOf(shape(Entry, given, `.memoryEntries[${i}]`), user);
+    return shape.entry(readOne, { entries: "memory entries", example: document.id }) ?? [];
+  });
   return [documentOf(document, user), ...entries];
 }
 

@@ -1,9 +1,11 @@
 // Zep: the edges, nodes and episodes of a graph, and threads or sessions with their messages. Versions 1 to 4 of its API.
 import { z } from "@hono/zod-openapi";
+import { inTimeOrder } from "../order.ts";
 import {
   type Found,
   type FoundMemory,
   id,
+  inShort,
   isObject,
   optionalObject,
   optionalText,
@@ -48,15 +50,20 @@ const Episode = z.object({
   user_id: optionalText,
   created_at: time,
 });
-const Said = z.object({
-  uuid: optionalText,
-  content: text,
-  role: optionalText,
-  role_type: optionalText,
-  name: optionalText,
-  metadata: optionalObject,
-  created_at: time,
-});
+const Said = z
+  .object({
+    uuid: optionalText,
+    content: text,
+    role: optionalText,
+    role_type: optionalText,
+    name: optionalText,
+    metadata: optionalObject,
+    created_at: time,
+  })
+  .refine(({ role, role_type }) => (role_type ?? role ?? "") !== "", {
+    path: ["role"],
+    message: "is required: a string",
+  });
 const Thread = z.object({
   thread_id: optionalText,
   session_id: optionalText,
@@ -64,7 +71,7 @@ const Thread = z.object({
   metadata: optionalObject,
   created_at: time,
   updated_at: time,
-  messages: z.array(Said, "is no list of messages").nullish(),
+  messages: z.array(z.unknown(), "is no list of messages").nullish(),
 });
 
 export const zep: Source = {
@@ -178,7 +185,12 @@ function threadOf(thread: z.infer<typeof Thread>, shape: Shape): Found[] {
       more: present({ metadata: thread.metadata }),
       createdAt: thread.created_at,
       updatedAt: thread.updated_at,
-      messages: messages.map(messageOf),
+      messages: inTimeOrder(
+        messages.flatMap((given, i) => {
+          const readOne = () => messageOf(shape(Said, given, `.messages[${i}]`));
+          return shape.entry(readOne, { entries: "messages", example: inShort(threadId) }) ?? [];
+        }),
+      ),
     },
   ];
 }
@@ -186,7 +198,7 @@ function threadOf(thread: z.infer<typeof Thread>, shape: Shape): Found[] {
 /** Version 3 has the kind of a role in `role`, versions before it in `role_type`. */
 const messageOf = ({ created_at, ...said }: z.infer<typeof Said>) => ({
   message: {
-    role: roleOf(said.role_type ?? said.role ?? "user"),
+    role: roleOf(said.role_type ?? said.role ?? ""),
     content: said.content,
     ...present({
       name: said.name ?? (said.role_type === null || said.role_type === undefined ? null : said.role),

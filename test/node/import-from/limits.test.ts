@@ -75,16 +75,7 @@ describe("limits", () => {
 
 describe("a wrong file", () => {
   it.each<[SourceName, unknown, string]>([
-    [
-      "mem0",
-      {
-        results: [
-          { id: "a", memory: "b" },
-          { id: "c", text: "d" },
-        ],
-      },
-      "results[1].memory: is required: a string.",
-    ],
+    ["mem0", { results: [{ id: "c", text: "d" }] }, "results[0].memory: is required: a string."],
     ["mem0", [{ id: "a", memory: "b", created_at: "yesterday" }], '[0].created_at: is no time: "yesterday".'],
     ["mem0", [{ id: "a", memory: "b", metadata: [] }], "[0].metadata: is no object."],
     ["zep", [{ uuid: "a" }], "[0].fact: is required: a string."],
