@@ -42,6 +42,48 @@ describe("the sanitized view", () => {
   });
 });
 
+it("what providers refuse stays in raw, and leaves the sanitized and the prompted view, and a context", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  const reasoning = {
+    role: "assistant",
+    content: null,
+    agentItem: { type: "reasoning", id: "rs", content: [] },
+  };
+  const refused = [
+    { role: "assistant", content: null },
+    { role: "assistant", content: "" },
+    { role: "assistant", content: [] },
+    { role: "assistant", content: [{ type: "text", text: "" }] },
+    { role: "assistant", content: [{ type: "reasoning", text: "Hm." }] },
+    reasoning,
+    {
+      ...reasoning,
+      tool_calls: [{ id: "c" }],
+      agentItem: { type: "function_call", callId: "c", name: "look" },
+    },
+    { role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "web_search", input: {} }] },
+    {
+      role: "assistant",
+      parts: [{ type: "tool-look", toolCallId: "u", state: "input-available", input: {} }],
+    },
+    { role: "model", parts: [{ functionCall: { name: "look", args: {} } }] },
+  ];
+  const messages = [say("Hello"), ...refused, say("Hi Ada.", "assistant")];
+  await append(id, messages);
+  expect((await read(id)).items.map(({ message }) => message)).toEqual(messages);
+  for (const view of ["sanitized", "prompted"])
+    expect(await said(id, `view=${view}`), view).toEqual(["Hello", "Hi Ada."]);
+  const context = await call(`/v1/users/${user}/context`, {
+    json: { query: "And now?", threadId: id, format: "messages" },
+  });
+  expect(context.body.messages.map(({ content }: { content: unknown }) => content)).toEqual([
+    "Hello",
+    "Hi Ada.",
+    "And now?",
+  ]);
+});
+
 describe("the sanitized view's pages", () => {
   const sanitizedPages = async (id: string, limit: number, order: string) => {
     const found: { message: unknown }[][] = [];

@@ -196,16 +196,17 @@ describe("messages of the AI SDK", () => {
     ];
     expect(sanitizeConversation<Stored>(turn)).toEqual(turn);
   });
-  it("keep calls that the provider carries out", () => {
-    const turn = [
-      { role: "assistant", content: [call("a"), gives("a")] },
-      { role: "assistant", content: [call("b", { providerExecuted: true })] },
-    ];
+  it("keep calls that the provider carries out, with their results", () => {
+    const byProvider = { providerExecuted: true };
+    const turn = [{ role: "assistant", content: [call("a", byProvider), gives("a")] }];
     expect(sanitizeConversation<Stored>(turn)).toEqual(turn);
+    expect(sanitizeConversation([{ role: "assistant", content: [call("b", byProvider)] }])).toEqual([]);
+    // The SDK misses the result of its own tool in a message of the assistant.
+    expect(sanitizeConversation([{ role: "assistant", content: [call("a"), gives("a")] }])).toEqual([]);
   });
-  it("pass through untouched if they are UI messages", () => {
+  it("pass through untouched if they are UI messages with their results", () => {
     const ui = [
-      { role: "assistant", parts: [{ type: "tool-look", toolCallId: "a", state: "input-available" }] },
+      { role: "assistant", parts: [{ type: "tool-look", toolCallId: "a", state: "output-available" }] },
     ];
     expect(sanitizeConversation<Stored>(ui)[0]).toBe(ui[0]);
   });
@@ -222,7 +223,6 @@ describe("any conversation", () => {
     ),
     ...parts(message, "tool-call")
       .filter((part) => part.providerExecuted !== true)
-      .filter((part) => !parts(message, "tool-result").some((one) => one.toolCallId === part.toolCallId))
       .map((part) => part.toolCallId),
   ];
   const answered = (message: Stored) =>
@@ -290,13 +290,23 @@ describe("any conversation", () => {
       }),
     );
   });
-  it("comes back identical if it has no tools", () => {
+  it("comes back identical if it has no tools, but for what is empty", () => {
+    const isText = (part: unknown) =>
+      typeof part !== "object" || part === null || !("text" in part) || part.text !== "";
+    const says = ({ content, parts: of }: Stored) => content !== "" && list(content ?? of).length !== 0;
+    const hasBlank = ({ content }: Stored) => !list(content).every(isText);
     fc.assert(
       fc.property(withoutTools, (messages) => {
+        const whole = messages.filter(
+          (message) => (says(message) || isWord(message.content)) && !hasBlank(message),
+        );
         const kept = sanitizeConversation(messages);
-        expect(kept).toHaveLength(messages.length);
-        for (const [i, message] of messages.entries()) expect(kept[i]).toBe(message);
+        expect(kept.filter((message) => whole.includes(message))).toEqual(whole);
+        expect(sanitizeConversation(whole)).toEqual(whole);
       }),
     );
+    function isWord(content: unknown) {
+      return typeof content === "string" && content !== "";
+    }
   });
 });

@@ -1,26 +1,55 @@
-import { type AnyMessage, field, listField } from "./message.ts";
+import { type AnyMessage, field, listField, textField } from "./message.ts";
+import { isBlank, PART_LISTS, partsSpeak, withoutParts } from "./message-parts.ts";
 import { resultsInOrder, withContent } from "./results-in-order.ts";
-import { isResultPart, roleOf, withoutAwaitedCalls } from "./tool-calls.ts";
+import { CALL_LISTS, isResultPart, roleOf, withoutAwaitedCalls } from "./tool-calls.ts";
+import { unpairedParts } from "./unpaired-parts.ts";
 
 /**
- * A conversation that every model takes: each tool call with its result, each result with its call.
+ * A conversation that every model takes: each tool call with its result, each result with its call, and no message or text
+ * that is empty.
  *
  * - A complete tool turn keeps its results in the order of its calls; the first result of a call wins.
- * - A turn with a call that has no result loses its calls and results and keeps its text; a message that is then
- *   empty goes. So does a call that waits for an approval: sanitise what goes to a model, not what is still to be
- *   approved.
- * - A result without a call in the turn that it follows goes.
+ * - A turn with a call that has no result loses its calls and results and keeps its text. So does a call that waits for an
+ *   approval: sanitise what goes to a model, not what is still to be approved.
+ * - A result without a call in the turn that it follows goes. So does a call that the provider carries out itself, or of
+ *   Gemini, without its result, and a tool part of a UI message that is still pending.
+ * - Reasoning goes that led to none of what stays.
+ * - A text of blanks alone goes, and a message that says nothing.
  *
- * Reads the shapes of Cairn, OpenAI, Anthropic and the AI SDK; everything else, UIMessages included, comes back as it
- * is. Never changes its input; a message that needs no change is the same object in the answer. Sanitising twice
- * changes nothing more.
+ * Reads the shapes of Cairn, OpenAI with the items of its Agents SDK, Anthropic, Gemini and the AI SDK, UIMessages included;
+ * everything else comes back as it is. Never changes its input; a message that needs no change is the same object in the
+ * answer. Sanitising twice changes nothing more.
  *
  * @example
  * const { items } = await memory.threads.read(id);
  * const prompt = sanitizeConversation(items.map(({ message }) => message));
  */
 export function sanitizeConversation<M extends AnyMessage>(messages: readonly M[]): M[] {
-  return turnsOf(messages).flatMap(sanitizedTurn);
+  const leaves = unpairedParts(messages);
+  const cleaned = messages.map((message, n) =>
+    withoutEmptyFields(withoutParts(message, (part, at) => leaves(n, part, at))),
+  );
+  const kept: M[][] = [];
+  let next: AnyMessage | undefined;
+  // From the end, as reasoning of its own stays if what it led to does.
+  for (const turn of turnsOf(cleaned).toReversed()) {
+    const isLoose = isReasoningItem(turn[0]) && roleOf(next ?? {}) !== "assistant";
+    const sanitized = sanitizedTurn(turn).slice(isLoose ? 1 : 0);
+    next = sanitized[0];
+    kept.push(sanitized);
+  }
+  return kept.toReversed().flat();
+}
+
+/** OpenAI refuses an empty list of calls, and a result without content. */
+function withoutEmptyFields<M extends AnyMessage>(message: M): M {
+  const content = field(message, "content") ?? [];
+  const isVoid = roleOf(message) === "tool" && Array.isArray(content) && content.length === 0;
+  const filled = isVoid ? { ...message, content: "" } : message;
+  const calls = field(message, "tool_calls");
+  if (!Array.isArray(calls) || calls.length > 0) return filled;
+  const { tool_calls: _, ...rest } = filled as { tool_calls?: unknown };
+  return rest as M; // The field is optional.
 }
 
 /**
@@ -48,6 +77,7 @@ function sanitizedTurn<M extends AnyMessage>(turn: readonly M[]): M[] {
   const [head, ...results] = turn;
   if (head === undefined || carriesResults(head)) return words(turn);
   const ordered = resultsInOrder(head, results, (message) => spoken(message) !== undefined);
+  if (isEmpty(head)) return words(results);
   if (ordered !== undefined) return [head, ...ordered];
   const text = withoutAwaitedCalls(head);
   return [...(isEmpty(text) ? [] : [text]), ...words(results)];
@@ -66,14 +96,29 @@ function spoken<M extends AnyMessage>(message: M): M | undefined {
   return isEmpty(rest) ? undefined : rest;
 }
 
-/** Reasoning alone counts as empty: providers refuse it without what it led to. */
-const WORDLESS: readonly unknown[] = ["reasoning", "thinking", "redacted_thinking"];
+const SPEAKERS: readonly unknown[] = ["assistant", "model", "user", "system", "developer"];
+/** Fields of OpenAI's assistant that say something without content. */
+const OTHER_WORDS = ["refusal", "audio", "function_call"];
 
+/** True if no provider takes the message: it has neither words nor calls, or reasoning alone. */
 function isEmpty(message: AnyMessage): boolean {
-  const content = field(message, "content") ?? field(message, "parts") ?? "";
-  if (!Array.isArray(content)) return content === "";
-  return content.every((part: unknown) => {
-    const type = field(part, "type");
-    return part === "" || WORDLESS.includes(type) || (type === "text" && field(part, "text") === "");
-  });
+  if (!SPEAKERS.includes(roleOf(message))) return false;
+  if (CALL_LISTS.some((name) => listField(message, name).length > 0)) return false;
+  if (OTHER_WORDS.some((name) => !isBlank(field(message, name)))) return false;
+  const item = field(message, "agentItem");
+  // A call whose result is missing has lost its list of calls.
+  if (typeof item === "object" && item !== null)
+    return textField(item, "callId") !== undefined || ("role" in item && saysNothing(item));
+  return saysNothing(message);
 }
+
+const saysNothing = (message: object): boolean =>
+  PART_LISTS.every((name) => {
+    const said = field(message, name) ?? "";
+    if (Array.isArray(said)) return !partsSpeak(said);
+    return typeof said === "string" && said.trim() === "";
+  });
+
+/** An item of reasoning of OpenAI's Agents SDK, which is a message of its own before what it led to. */
+const isReasoningItem = (message: AnyMessage | undefined): boolean =>
+  field(field(message, "agentItem"), "type") === "reasoning";

@@ -1,4 +1,5 @@
 import { type AnyMessage, field, listField, textField } from "./message.ts";
+import { CALL_PARTS, isCallPart, isProviderCall, partType, withoutParts } from "./message-parts.ts";
 
 // The shapes in which people store tool calls and their results. Here are their ids; what they tell is in tool-call-formats.ts:
 //
@@ -10,24 +11,20 @@ import { type AnyMessage, field, listField, textField } from "./message.ts";
 //                toolCallId }]                            (of a tool that the provider ran: in the assistant message)
 //   UIMessage  parts: [{ type: "tool-…", toolCallId }]    the same part, once its state is an output
 //
+// Calls that a provider carries out, and Gemini's, have both halves in lists of parts: see unpaired-parts.ts.
+//
 // An id that is missing or no string reads as undefined: a call that nothing can answer, a result that answers nothing.
 
 type Id = string | undefined;
 
-const CALL_LISTS = ["toolCalls", "tool_calls"];
+export const CALL_LISTS = ["toolCalls", "tool_calls"];
 const RESULT_FIELDS = ["toolCallId", "tool_call_id"];
-const CALL_PARTS = new Map([
-  ["tool_use", "id"],
-  ["tool-call", "toolCallId"],
-]);
 const RESULT_PARTS = new Map([
   ["tool_result", "tool_use_id"],
   ["tool-result", "toolCallId"],
 ]);
 const UI_OUTPUTS: readonly unknown[] = ["output-available", "output-error", "output-denied"];
 
-const partType = (part: unknown): string => textField(part, "type") ?? "";
-const isCallPart = (part: unknown): boolean => CALL_PARTS.has(partType(part));
 const callPartId = (part: unknown): Id => textField(part, CALL_PARTS.get(partType(part)) ?? "");
 const contentOf = (message: AnyMessage): readonly unknown[] => listField(message, "content");
 const listedCalls = (message: AnyMessage): Id[] =>
@@ -46,15 +43,13 @@ export function requestedCalls(message: AnyMessage): Id[] {
 }
 
 /**
- * The calls, each once, whose results must follow in messages of their own. A call that the provider carries out, or whose
- * result is in the message already, awaits none.
+ * The calls, each once, whose results must follow in messages of their own. A call that the provider carries out awaits
+ * none.
  */
 export function awaitedCalls(message: AnyMessage): Id[] {
   if (roleOf(message) !== "assistant") return [];
-  const inParts = contentOf(message).filter(isAwaitedPart(message)).map(callPartId);
-  const answered = answeredInside(message);
-  const listed = listedCalls(message).filter((id) => id === undefined || !answered.has(id));
-  return [...new Set([...listed, ...inParts])];
+  const inParts = contentOf(message).filter(isAwaitedPart).map(callPartId);
+  return [...new Set([...listedCalls(message), ...inParts])];
 }
 
 /** The same message without the calls that `awaitedCalls` names, nor the approvals that it asks for them. */
@@ -63,13 +58,10 @@ export function withoutAwaitedCalls<M extends AnyMessage>(message: M): M {
   // A spread, so that what a caller has tied to the message by a symbol stays on it.
   const copy = { ...message } as { [field: string]: unknown };
   for (const name of CALL_LISTS) delete copy[name];
-  if (Array.isArray(copy.content)) {
-    const isAwaited = isAwaitedPart(message);
-    const asksForOne = (part: unknown) =>
-      partType(part) === "tool-approval-request" && awaited.has(textField(part, "toolCallId"));
-    copy.content = copy.content.filter((part: unknown) => !isAwaited(part) && !asksForOne(part));
-  }
-  return copy as M; // Only fields that are optional in every one of these shapes have gone.
+  const asksForOne = (part: unknown) =>
+    partType(part) === "tool-approval-request" && awaited.has(textField(part, "toolCallId"));
+  // Only fields that are optional in every one of these shapes have gone.
+  return withoutParts(copy as M, (part) => isAwaitedPart(part) || asksForOne(part));
 }
 
 /** The id of the call that a tool message as a whole answers; undefined if its results are in its parts. */
@@ -115,19 +107,9 @@ export function approvalResponses(message: AnyMessage): { approvalId: Id; approv
 
 export const isApprovalResponse = (part: unknown): boolean => partType(part) === "tool-approval-response";
 
-const answeredInside = (message: AnyMessage): Set<Id> =>
-  new Set(contentOf(message).filter(isResultPart).map(resultPartId));
+const isAwaitedPart = (part: unknown): boolean => isCallPart(part) && !isProviderCall(part);
 
-function isAwaitedPart(message: AnyMessage): (part: unknown) => boolean {
-  const answered = answeredInside(message);
-  return (part) => {
-    if (!isCallPart(part) || field(part, "providerExecuted") === true) return false;
-    const id = callPartId(part);
-    return id === undefined || !answered.has(id);
-  };
-}
+export const isUiToolPart = (part: unknown): boolean =>
+  partType(part) === "dynamic-tool" || partType(part).startsWith("tool-");
 
-const uiToolParts = (message: AnyMessage): unknown[] =>
-  listField(message, "parts").filter(
-    (part) => partType(part) === "dynamic-tool" || partType(part).startsWith("tool-"),
-  );
+const uiToolParts = (message: AnyMessage): unknown[] => listField(message, "parts").filter(isUiToolPart);

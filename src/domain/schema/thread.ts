@@ -195,7 +195,7 @@ export const ReadMessagesQuery = z.strictObject({
   after: seqBound("Only messages after this seq; goes with `oldest`."),
   view: z.enum(["raw", "sanitized", "compacted", "prompted"]).optional().openapi({
     description:
-      "`raw` unless set. `sanitized`: without incomplete tool turns, which model providers refuse. `compacted`: summaries replace the messages they cover. `prompted`: compacted and sanitized, each message of the user with the block of memory that it was sent with.",
+      "`raw` unless set. `sanitized`: without what model providers refuse, such as incomplete tool turns and empty messages. `compacted`: summaries replace the messages they cover. `prompted`: compacted and sanitized, each message of the user with the block of memory that it was sent with.",
   }),
   limit: pageLimit(50),
   cursor,
