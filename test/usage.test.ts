@@ -1,9 +1,13 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { packed, unpacked } from "../src/domain/usage/shown-memories.ts";
+import { userHash } from "../src/domain/ids.ts";
 import { isUsedLikely, wordHashes } from "../src/domain/usage/used-likely.ts";
 import { call, newUser, tokenWith } from "./call.ts";
 import { control, restore } from "./doubles/control.ts";
 import { evict } from "./evict.ts";
-import { ring } from "./ingest/calls.ts";
 import { forget, remembered } from "./memory-calls.ts";
 import { create } from "./thread-calls.ts";
 
@@ -39,7 +43,7 @@ describe("the outcome of a recall", () => {
     const tea = await remembered(user, { text: "The user lives on tea" });
     const { recallId, hits } = await recall(user, "where does the user live?");
     expect(hits).toHaveLength(2);
-    await ring(user);
+    await remembered(user, { text: "The user has a cat" });
     await evict(user);
     for (let i = 0; i < 2; i++) {
       const { status, body } = await outcome(recallId, { used: [porto.id] });
@@ -78,6 +82,72 @@ describe("the outcome of a recall", () => {
     expect(await told("Those of the kitchen are wooden.")).toEqual([id]);
   });
 
+  it.each([
+    ["the ids of memories", (id: string) => ({ used: [id] }), { used: 1, usedLikely: 0 }],
+    ["an answer", () => ({ answer: "You live in Porto." }), { used: 0, usedLikely: 1 }],
+  ])(
+    "counts by %s, and the recall with it, when the object was evicted before a write",
+    async (_, told, counts) => {
+      const user = newUser();
+      const porto = await remembered(user, { text: "The user lives in Porto" });
+      const tea = await remembered(user, { text: "The user lives on tea" });
+      const { recallId } = await recall(user, "where does the user live?");
+      await evict(user);
+      for (let i = 0; i < 2; i++) expect((await outcome(recallId, told(porto.id))).status).toBe(200);
+      const counted = await usage(user);
+      expect(counted).toContainEqual(expect.objectContaining({ memoryId: porto.id, recalled: 1, ...counts }));
+      expect(counted).toContainEqual(expect.objectContaining({ memoryId: tea.id, recalled: 1, used: 0 }));
+    },
+  );
+
+  it("counts of a context when the object was evicted before a write", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const { recallId } = (await call(`/v1/users/${user}/context`, { json: { query: "Where do I live?" } }))
+      .body;
+    await evict(user);
+    // A word of the query tells nothing, also when only the id knows the query.
+    const likely = await outcome(recallId, { answer: "To live is nice." });
+    expect(likely.body).toEqual({ used: [], usedLikely: [] });
+    expect(await usage(user)).toMatchObject([{ memoryId: porto.id, injected: 1, recalled: 0 }]);
+  });
+
+  it("counts nothing of a memory that was forgotten, nor of a user who was erased, since", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const tea = await remembered(user, { text: "The user lives on tea" });
+    const { recallId } = await recall(user, "where does the user live?");
+    await evict(user);
+    await forget(user, porto.id);
+    expect((await outcome(recallId, { used: [porto.id, tea.id] })).status).toBe(200);
+    expect(await usage(user)).toMatchObject([{ memoryId: tea.id, recalled: 1, used: 1 }]);
+    const later = await recall(user, "where does the user live?");
+    await call(`/v1/users/${user}`, { method: "DELETE" });
+    await evict(user);
+    expect((await outcome(later.recallId, { used: [tea.id] })).status).toBe(404);
+    expect(await usage(user)).toEqual([]);
+  });
+
+  it("is refused for an id that Cairn has not made", async () => {
+    const [alice, bob] = [newUser(), newUser()];
+    await remembered(alice, { text: "The user lives in Porto" });
+    await remembered(bob, { text: "The user lives in Faro" });
+    const [ofAlice, ofBob] = await Promise.all(
+      [alice, bob].map(async (user) => (await recall(user, "where does the user live?")).recallId.split(".")),
+    );
+    const [owner, uuid, sealed] = ofAlice;
+    const other = sealed.startsWith("A") ? "B" : "A";
+    for (const forged of [
+      `${ofBob[0]}.${uuid}.${sealed}`,
+      `${owner}.${ofBob[1]}.${sealed}`,
+      `${owner}.${uuid}.${other}${sealed.slice(1)}`,
+      `${owner}.${uuid}.${sealed.slice(0, -4)}`,
+      `${owner}.${uuid}`,
+    ])
+      expect([forged, (await outcome(forged, { used: [] })).status]).toEqual([forged, 404]);
+    expect((await outcome(`${owner}.${uuid}.${sealed}`, { used: [] })).status).toBe(200);
+  });
+
   it("is told of a context, whose turn keeps its id", async () => {
     const user = newUser();
     const { id: threadId } = await create(user);
@@ -114,14 +184,63 @@ describe("the outcome of a recall", () => {
   });
 });
 
+describe("what a recall showed", () => {
+  const version = fc.integer({ min: 1, max: 2 ** 31 - 1 });
+  it("is read from its id as it was written, in less than 4,000 characters", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(version, { minLength: 1, maxLength: 500 }),
+        fc.boolean(),
+        fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 100 }),
+        (versions, injected, query) => {
+          const text = packed({ versions, injected, query });
+          expect(unpacked(text)).toEqual({ versions: versions.toSorted((a, b) => a - b), injected, query });
+          expect(text.length).toBeLessThan(3_800);
+        },
+      ),
+    );
+    for (const torn of ["", "AA", "AAo", "not one"]) expect(unpacked(torn)?.versions ?? []).toEqual([]);
+  });
+});
+
+it("a recall, and a context without a thread, write no row and set no alarm", async () => {
+  const user = newUser();
+  await remembered(user, { text: "The user lives in Porto" });
+  const object = env.USER_MEMORY.getByName(await userHash(user));
+  const written = () =>
+    runInDurableObject(object, async (_, { storage }) => ({
+      rows: storage.sql.exec("SELECT total_changes() AS n").one()["n"],
+      alarm: await storage.getAlarm(),
+    }));
+  await recall(user, "a first one");
+  await runDurableObjectAlarm(object);
+  const before = await written();
+  for (let i = 0; i < 3; i++) {
+    expect((await recall(user, "where does the user live?")).recallId).toBeDefined();
+    const { recallId } = (await call(`/v1/users/${user}/context`, { json: { query: "Where do I live?" } }))
+      .body;
+    expect(recallId).toBeDefined();
+  }
+  expect(await written()).toEqual(before);
+  expect(await usage(user)).toMatchObject([{ recalled: 4, injected: 3 }]);
+});
+
 describe("the counters", () => {
+  it("are stored with the next write of the object", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    for (let i = 0; i < 3; i++) await recall(user, "where does the user live?");
+    expect((await call(`/v1/users/${user}/kv/theme`, { method: "PUT", json: "dark" })).status).toBe(200);
+    await evict(user);
+    expect(await usage(user)).toMatchObject([{ memoryId: porto.id, recalled: 3 }]);
+  });
+
   it("keep the counts of a day when its recalls are gone", async () => {
     const user = newUser();
     const porto = await remembered(user, { text: "The user lives in Porto" });
     const { recallId } = await recall(user, "where does the user live?");
-    await ring(user);
+    expect(await usage(user)).toMatchObject([{ memoryId: porto.id, recalled: 1 }]);
     control.clockAhead += 25 * 60 * 60_000;
-    await ring(user);
     expect((await outcome(recallId, { used: [porto.id] })).status).toBe(404);
     await recall(user, "where does the user live?");
     expect(await usage(user)).toMatchObject([{ memoryId: porto.id, recalled: 2 }]);

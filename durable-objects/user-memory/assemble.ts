@@ -142,7 +142,14 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...shared, embedder: ports.embedder, lexicon });
   const tables = { memories: table, messages, tombstones: new TombstoneRanges(sql) };
-  const recallLog = new RecallLog({ store: new UsageStore(sql, table), table, transactions, alarms, now });
+  const recallLog = new RecallLog({
+    store: new UsageStore(sql, table),
+    table,
+    erasureEpoch,
+    transactions,
+    now,
+  });
+  transactions.onBegin(() => recallLog.joins());
   const recall = new RecallService({
     ...shared,
     log: recallLog,
@@ -168,7 +175,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   });
   const { webhook } = ports;
   const webhookDelivery = new WebhookDelivery({ sql, webhook, feed: changes, owner, alarms, now });
-  if (webhook !== null) transactions.onWrite(() => webhookDelivery.schedule());
+  if (webhook !== null) transactions.onBegin(() => () => webhookDelivery.schedule());
 
   // Export, import and reindex
   const { model } = ports.embedder;
@@ -277,7 +284,6 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     messages: purger,
     words: merger,
     erasures: eraser.drive,
-    usage: recallLog,
     // Last: a receiver may take 15 seconds, and a model longer.
     webhook: webhookDelivery,
     ingests: ingestRunner,

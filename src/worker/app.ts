@@ -7,6 +7,7 @@ import { loginSettingsOf } from "./auth/login-settings.ts";
 import { Logins } from "./auth/logins.ts";
 import { RecallMeter } from "./recall-meter.ts";
 import { RevocationList } from "./auth/revocation-list.ts";
+import { RecallIds } from "./auth/recall-ids.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
 import { description, license, version } from "../../package.json";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
@@ -162,6 +163,7 @@ export function services(env: Bindings, ports: Ports): Services {
     }),
     refusedCalls: new RefusedCalls(),
     recallMeter: new RecallMeter(),
+    recallIds: new RecallIds(signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS)),
     rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     console: consoleOf(env),

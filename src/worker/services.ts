@@ -2,6 +2,7 @@ import type { RegistryRpc, UsageRpc } from "../../durable-objects/prompt-cache/c
 import type { UserMemoryRpc } from "../../durable-objects/user-memory/contract.ts";
 import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import type { RecallIds } from "./auth/recall-ids.ts";
 import type { RecallMeter } from "./recall-meter.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { ConsoleSettings } from "./settings.ts";
@@ -17,6 +18,7 @@ export type Services = Ports & {
   revoked: RevocationList;
   refusedCalls: RefusedCalls;
   recallMeter: RecallMeter;
+  recallIds: RecallIds;
   /** The platform's counters by caller and by user; null where none is bound. */
   rateLimits: { caller: RateLimit | null; user: RateLimit | null };
   /** The age at which events of the audit log are deleted. */

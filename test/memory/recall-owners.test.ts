@@ -4,6 +4,7 @@ import { ok } from "../../src/domain/errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { recall } from "../../src/worker/use-cases/recall.ts";
 import { tenantRecall } from "../../src/worker/use-cases/tenant-recall.ts";
+import { RecallIds } from "../../src/worker/auth/recall-ids.ts";
 import { RecallMeter } from "../../src/worker/recall-meter.ts";
 import type { Services } from "../../src/worker/services.ts";
 import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
@@ -40,6 +41,7 @@ async function services(users: readonly string[], silent: readonly string[]): Pr
       query: async () => Array.from(hashes.keys(), (owner) => ({ id: vectorId(owner, 1, tag), score: 1 })),
     },
     recall: { reranker: null },
+    recallIds: new RecallIds(["a secret of this test, of 32 bytes or more"]),
     recallMeter: new RecallMeter(),
     now: () => 0,
     // Only what a recall needs.

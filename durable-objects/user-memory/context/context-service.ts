@@ -342,7 +342,7 @@ export class ContextService {
     // Of shared owners nothing is counted: their memories are in other objects.
     const own = [...stable.sections, ...sections].flatMap(({ items }) =>
       items.flatMap(({ id, place }) =>
-        "n" in place && place.owner === undefined && !isMessage(place.n) ? [id] : [],
+        "n" in place && place.owner === undefined && !isMessage(place.n) ? [{ id, version: place.n }] : [],
       ),
     );
     const query = request.query?.text;

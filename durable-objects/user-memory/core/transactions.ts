@@ -16,15 +16,19 @@ type TransactionDependencies = {
 /** Runs writes in transactions, and once for each idempotency key. */
 export class Transactions {
   readonly #deps: TransactionDependencies;
-  #afterWrite: () => void = () => {};
+  readonly #joining: (() => (() => void) | null)[] = [];
+  #depth = 0;
 
   constructor(deps: TransactionDependencies) {
     this.#deps = deps;
   }
 
-  /** Sets what is called at the end of each transaction, as a part of it. */
-  onWrite(afterWrite: () => void): void {
-    this.#afterWrite = afterWrite;
+  /**
+   * Adds what is called at the beginning of each transaction that is within no other. It returns what is called at its end, as
+   * a part of it.
+   */
+  onBegin(joins: () => (() => void) | null): void {
+    this.#joining.push(joins);
   }
 
   /** Rolls back if the result is a failure. A repeated request with the same key returns the first answer. */
@@ -44,14 +48,21 @@ export class Transactions {
     }
   }
 
+  /** Runs a write of one statement: in a transaction only if something joins it. */
+  single<T>(act: () => T): T {
+    return this.#joining.some((joins) => joins() !== null) ? this.atomically(act) : act();
+  }
+
   /** Rolls back if anything throws. */
   atomically<T>(act: () => T): T {
     const { storage, index, alarms } = this.#deps;
     const [alarm, indexed] = [alarms.at, index.changes];
+    this.#depth++;
     try {
       return storage.transactionSync(() => {
+        const atEnd = this.#depth > 1 ? [] : this.#joining.map((joins) => joins());
         const result = act();
-        this.#afterWrite();
+        for (const end of atEnd) end?.();
         return result;
       });
     } catch (error) {
@@ -59,6 +70,8 @@ export class Transactions {
       alarms.restore(alarm);
       if (index.changes !== indexed) index.forgetLoaded();
       throw error;
+    } finally {
+      this.#depth--;
     }
   }
 }

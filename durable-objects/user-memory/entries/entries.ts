@@ -35,23 +35,27 @@ export class Entries {
   }
 
   set(write: EntryWrite): Result<WrittenEntry> {
-    const { entries, quota, alarms, now } = this.#deps;
+    const { entries, transactions, quota, alarms, now } = this.#deps;
     const time = now();
     const set = () => entries.set(write, time);
     const bounded = quota.bounds("entries", "bytes");
-    const written = bounded ? this.#withinQuota(undefined, set) : (quota.storageFailure() ?? set());
+    const written = bounded
+      ? this.#withinQuota(undefined, set)
+      : (quota.storageFailure() ?? transactions.single(set));
     if (written.ok && written.value.expiresAt !== undefined)
       alarms.scheduleBy(entries.expirySweep.nextDue(time));
     return written;
   }
 
   delete(key: string, condition: Precondition): Result<boolean> {
-    return this.#deps.entries.delete(key, condition, this.#deps.now());
+    const { entries, transactions, now } = this.#deps;
+    return transactions.single(() => entries.delete(key, condition, now()));
   }
 
   /** Returns how many live entries it deleted. */
   deletePrefix(prefix: string): number {
-    return this.#deps.entries.deletePrefix(prefix, this.#deps.now());
+    const { entries, transactions, now } = this.#deps;
+    return transactions.single(() => entries.deletePrefix(prefix, now()));
   }
 
   list(page: EntryPage, count: boolean): ListedEntries {

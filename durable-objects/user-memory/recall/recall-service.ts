@@ -122,7 +122,7 @@ export class RecallService {
     const memories = hits
       .filter(({ score }) => score >= shown.minScore)
       .slice(0, shown.k)
-      .flatMap(({ kind, id }) => (kind === "message" ? [] : [id]));
+      .flatMap(({ id, version }) => (version === undefined ? [] : [{ id, version }]));
     return this.#deps.log.note(owner, { memories, injected: false, query });
   }
 

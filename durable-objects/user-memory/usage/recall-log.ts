@@ -1,35 +1,38 @@
 import { v7 as uuidv7 } from "uuid";
 import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
+import { packed, unpacked } from "../../../src/domain/usage/shown-memories.ts";
 import { isUsedLikely, wordHashes } from "../../../src/domain/usage/used-likely.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { searchedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryUsage, Outcome, OutcomeBody } from "../../../src/domain/schema/usage.ts";
-import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import type { Chore } from "../../storage/chores.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { Counts, ServedRecall, UsageStore } from "./usage-store.ts";
 
 type RecallLogDependencies = {
   store: UsageStore;
-  table: Pick<MemoryTable, "versions">;
+  table: Pick<MemoryTable, "versions" | "numbered" | "has">;
+  erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
   transactions: Transactions;
-  alarms: AlarmScheduler;
   now: () => number;
 };
+/** A memory of an answer: its id, and the version that was shown. */
+export type ShownMemory = { id: string; version: number };
 
-/** Recalls are stored together after this time. A crash before loses their counts. */
-const STORE_AFTER_MS = 5_000;
-/** Recalls in memory at most: many more are stored at once. */
+/** Recalls in memory at most: so many without a write between them are stored by the next one. */
 const MOST = 100;
 /** The time that an outcome can be told; then the recall is a number in the counters of its memories. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Counts which memories recalls and contexts show, and which of them were used. A recall writes nothing while it is answered. */
-export class RecallLog implements Chore {
+/**
+ * Counts which memories recalls and contexts show, and which of them were used. A recall writes nothing and sets no alarm: it is
+ * stored with the object's next write. Its id carries what it showed, so an outcome counts after an eviction too.
+ */
+export class RecallLog {
   readonly #deps: RecallLogDependencies;
-  readonly #served = new Map<string, ServedRecall>();
+  #served = new Map<string, ServedRecall>();
 
   constructor(deps: RecallLogDependencies) {
     this.#deps = deps;
@@ -38,53 +41,60 @@ export class RecallLog implements Chore {
   /** Notes the memories that an answer shows. Returns the id of the recall; undefined if there are none. */
   note(
     owner: UserHash,
-    { memories, injected, query }: { memories: readonly string[]; injected: boolean; query: string },
+    { memories, injected, query }: { memories: readonly ShownMemory[]; injected: boolean; query: string },
   ): string | undefined {
     if (memories.length === 0) return undefined;
-    const { alarms, now } = this.#deps;
-    const at = now();
-    const id = `${owner}.${uuidv7({ msecs: at })}`;
-    const ids = [...new Set(memories)];
-    this.#served.set(id, { id, at, memories: ids, injected, query: wordHashes(query) });
-    // After the answer: an alarm is a write, which would hold it up.
-    setTimeout(() => {
-      if (this.#served.size >= MOST) this.#store();
-      else if (this.#served.size > 0) alarms.scheduleBy(at + STORE_AFTER_MS);
-    });
-    return id;
+    const at = this.#deps.now();
+    const versions = new Map(memories.map(({ id, version }) => [id, version]));
+    const id = uuidv7({ msecs: at });
+    if (this.#served.size >= MOST) this.#atomically(() => this.#store());
+    this.#served.set(id, { id, at, memories: [...versions.keys()], injected });
+    return `${owner}.${id}.${packed({ versions: [...versions.values()], injected, query: wordHashes(query) })}`;
   }
 
-  /** Counts what was used of a recall, once. Memories that were forgotten since count no more. */
-  outcome(id: string, { used, answer = "" }: OutcomeBody): Result<Outcome> {
-    const { store, transactions, now } = this.#deps;
-    const recall = this.#served.get(id) ?? store.find(id, timeOf(id));
-    if (recall === null || recall.at < now() - KEPT_MS) return fail("not_found");
-    const unknown = used?.findIndex((one) => !recall.memories.includes(one)) ?? -1;
+  /**
+   * Counts what was used of a recall, once; and the recall itself, if the object was evicted before it was stored. Memories that
+   * were forgotten since count no more. `recallId`: as `note` returned it.
+   */
+  outcome(recallId: string, { used, answer = "" }: OutcomeBody): Result<Outcome> {
+    const { store, table, erasureEpoch, now } = this.#deps;
+    const [, id = "", carried = ""] = recallId.split(".");
+    const [shown, at] = [unpacked(carried), timeOf(id)];
+    const { erasedUpTo } = erasureEpoch;
+    if (shown === null || at < now() - KEPT_MS || shown.versions.every((version) => version <= erasedUpTo))
+      return fail("not_found");
+    const rows = table.numbered(shown.versions).toSorted((a, b) => a.version - b.version);
+    const memories = [...new Set(rows.map((row) => row.id))];
+    const areAllThere = memories.length === shown.versions.length;
+    // The id of a forgotten memory is not in the recall's any more.
+    const unknown =
+      used?.findIndex((one) => !memories.includes(one) && (areAllThere || table.has(one))) ?? -1;
     if (unknown >= 0) return invalidField(`body.used[${unknown}]`, "is no memory of this recall");
     const outcome: Outcome =
       used === undefined
-        ? {
-            used: [],
-            usedLikely: recall.memories.filter((one) => this.#isUsedLikely(one, answer, recall.query)),
-          }
+        ? { used: [], usedLikely: memories.filter((one) => this.#isUsedLikely(one, answer, shown.query)) }
         : { used: [...new Set(used)], usedLikely: [] };
-    if (recall.done === true) return ok(outcome);
-    transactions.atomically(() => {
-      this.#store();
+    const waiting = this.#served.get(id);
+    const stored = waiting === undefined ? store.find(id, at) : null;
+    if (stored?.done === true) return ok(outcome);
+    this.#atomically(() => {
       const usedAt = now();
       const counts = new Map<string, Counts>();
       for (const one of outcome.used) counts.set(one, { used: 1, usedAt });
       for (const one of outcome.usedLikely) counts.set(one, { usedLikely: 1, usedAt });
       store.count(counts);
-      store.markDone(recall);
+      if (stored === null)
+        this.#served.set(id, { ...(waiting ?? { id, at, memories, injected: shown.injected }), done: true });
+      else store.markDone(stored);
+      this.#store();
     });
     return ok(outcome);
   }
 
   /** The counters of memories, in the order of their ids. */
   list({ after, limit, unusedDays }: { after?: string; limit: number; unusedDays?: number }): MemoryUsage[] {
-    const { store, transactions, now } = this.#deps;
-    transactions.atomically(() => this.#store());
+    const { store, now } = this.#deps;
+    this.#atomically(() => this.#store());
     const until = now();
     const page = { after: after ?? "", limit };
     return unusedDays === undefined
@@ -92,18 +102,30 @@ export class RecallLog implements Chore {
       : store.unused({ ...page, since: until - unusedDays * DAY_MS, now: until });
   }
 
-  /** Stores the recalls in memory. */
-  run(): void {
-    this.#deps.transactions.atomically(() => this.#store());
-  }
-
-  nextDue(now: number): number | null {
-    return this.#served.size > 0 ? now + STORE_AFTER_MS : null;
+  /** At the beginning of a transaction. Returns what stores the recalls in memory at its end, if it writes anything. */
+  joins(): (() => void) | null {
+    if (this.#served.size === 0) return null;
+    const { store } = this.#deps;
+    const before = store.changes();
+    return () => {
+      if (store.changes() > before) this.#store();
+    };
   }
 
   /** An erasure has removed all of it. */
   erased(): void {
     this.#served.clear();
+  }
+
+  /** Keeps the recalls in memory if the transaction is undone. */
+  #atomically(act: () => void): void {
+    const before = new Map(this.#served);
+    try {
+      this.#deps.transactions.atomically(act);
+    } catch (error) {
+      this.#served = before;
+      throw error;
+    }
   }
 
   /** Adds recalls of a day ago to the counters at the same time, so that no alarm is needed for that. */
@@ -121,12 +143,5 @@ export class RecallLog implements Chore {
   }
 }
 
-/** The time in an id: its uuid begins with the milliseconds since the epoch. */
-const timeOf = (id: string): number =>
-  Number.parseInt(
-    id
-      .slice(id.indexOf(".") + 1)
-      .replace("-", "")
-      .slice(0, 12),
-    16,
-  );
+/** The time in a UUID v7: its first 48 bits are the milliseconds since the epoch. */
+const timeOf = (uuid: string): number => Number.parseInt(uuid.replace("-", "").slice(0, 12), 16);

@@ -1,13 +1,12 @@
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { MemoryUsage } from "../../../src/domain/schema/usage.ts";
 
-/** A recall or a context (`injected`) that showed memories. `query`: hashes of its words. `done`: its outcome is counted. */
+/** A recall or a context (`injected`) that showed memories. `id`: a UUID v7. `done`: its outcome is counted. */
 export type ServedRecall = {
   id: string;
   at: number;
   memories: string[];
   injected: boolean;
-  query: number[];
   done?: true;
 };
 type Row = { n: number; body: string };
@@ -27,6 +26,11 @@ export class UsageStore {
   constructor(sql: SqlStorage, memories: Pick<MemoryTable, "has" | "living">) {
     this.#sql = sql;
     this.#memories = memories;
+  }
+
+  /** Grows with each row that the object writes. */
+  changes(): number {
+    return this.#sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
   }
 
   /** Stores recalls in one row, in the order of their times. */

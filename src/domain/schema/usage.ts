@@ -38,7 +38,7 @@ export type Outcome = z.infer<typeof Outcome>;
 export const recallPath = z.object({
   id: z.string().openapi({
     param: { name: "id", in: "path" },
-    description: "`<userHash>.<uuid v7>`, the `recallId` of a recall or a context.",
+    description: "The `recallId` of a recall or a context: up to 4,000 characters, which only Cairn reads.",
   }),
 });
 

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { mayRead, mayWrite } from "../auth/claims.ts";
 import { errors, fail } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
-import { threadOwner } from "../../domain/thread-id.ts";
+import { idOwner } from "../../domain/thread-id.ts";
 import { auditRefusedAccess, auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
@@ -65,9 +65,9 @@ export const requireOwnUser: Middleware = (c, next) => {
   return next();
 };
 
-/** The same on `/v1/threads/:id` and `/v1/erasures/:id`, by the owner that the id names. */
+/** The same on `/v1/threads/:id`, `/v1/erasures/:id`, `/v1/ingests/:id` and `/v1/recalls/:id`, by the owner that the id names. */
 export const requireOwnId: Middleware = async (c, next) => {
-  const owner = threadOwner(c.req.param("id") ?? "");
+  const owner = idOwner(c.req.param("id") ?? "");
   const { user, shared } = c.get("caller");
   if (owner === null) throw new Refusal(fail("not_found"));
   if (user !== "*" && owner !== (await userHash(user))) {

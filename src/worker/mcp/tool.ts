@@ -11,6 +11,7 @@ export type Context = {
   services: Pick<
     Services,
     | "embedder"
+    | "recallIds"
     | "recallMeter"
     | "records"
     | "userMemory"

@@ -1,11 +1,12 @@
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
+import { fail } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
+import { idOwner } from "../../domain/thread-id.ts";
 import { MemoryUsageList, Outcome, OutcomeBody, recallPath, UsageQuery } from "../../domain/schema/usage.ts";
 import { wrapTime } from "../http/answer.ts";
 import { body, json, route } from "../http/describe.ts";
-import { unwrap } from "../http/failure.ts";
-import { threadObject } from "../http/path.ts";
+import { Refusal, unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { requireScope } from "../http/scope.ts";
 
@@ -29,8 +30,11 @@ const usageRoute = route("get", "/v1/users/{user}/usage", {
 
 export const usage = newRouter("recall")
   .openapi(outcomeRoute, async (c) => {
-    const { id } = c.req.valid("param");
-    const told = threadObject(c, id).recallOutcome(id, c.req.valid("json"));
+    const { recallIds, userMemory } = c.get("services");
+    const id = await recallIds.opened(c.req.valid("param").id);
+    const owner = idOwner(id ?? "");
+    if (id === null || owner === null) throw new Refusal(fail("not_found"));
+    const told = userMemory(owner).recallOutcome(id, c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "object", told)), 200);
   })
   .openapi(usageRoute, async (c) => {

@@ -18,7 +18,10 @@ import type { Message } from "../../domain/schema/thread.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<Services, "embedder" | "userMemory" | "tenantProfiles" | "tokenCounter" | "now">;
+type Needs = Pick<
+  Services,
+  "embedder" | "userMemory" | "recallIds" | "tenantProfiles" | "tokenCounter" | "now"
+>;
 
 const BUDGET = 2_000;
 const HOUR_MS = 60 * 60 * 1000;
@@ -82,7 +85,11 @@ export async function context(
   };
   const made = await object.context(request);
   if (!made.ok) return made;
-  const { history: said = [], isStored = false, ...answer } = made.value;
+  const { history: said = [], isStored = false, recallId, ...rest } = made.value;
+  const answer = {
+    ...rest,
+    ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
+  };
   if (format !== "messages") return ok(answer);
   const most = history?.max;
   const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizer);

@@ -9,7 +9,7 @@ import { RERANKED, rerankHits } from "./rerank.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import type { Recall, Recalled } from "../../../durable-objects/user-memory/contract.ts";
 
-type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "recallMeter" | "now">;
+type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "recallIds" | "recallMeter" | "now">;
 
 /** The deadline of a shared owner's object. */
 const SHARED_WITHIN_MS = 5_000;
@@ -63,7 +63,10 @@ export async function recall(
   if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
   const { isAnswerable, recallId: _ofSurest, ...rest } = joined;
   const { recallId } = own.value;
-  const found = { ...rest, ...(recallId !== undefined && { recallId }) };
+  const found = {
+    ...rest,
+    ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
+  };
   const abstains = answerable === "auto" && !isAnswerable;
   const answer = rerank && !abstains ? await rerankHits(needs, query, { answer: found, k }) : found;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
