@@ -129,8 +129,19 @@ const OBJECT_BYTES = 10_000_000_000;
  */
 const RESERVED_BYTES = 250_000_000;
 
-/** `shared`: what the isolate keeps over requests and objects. */
+/**
+ * Those of an environment, built once in an isolate: each user's object that wakes takes them. `shared`: what the isolate keeps
+ * over requests and objects.
+ */
 export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
+  const known = shared.ports.get(env);
+  if (known !== undefined) return known;
+  const ports = newPorts(env, shared);
+  shared.ports.set(env, ports);
+  return ports;
+}
+
+function newPorts(env: Bindings, shared: Isolate): Ports {
   const facts = factsOf(env);
   const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
   return {

@@ -1,6 +1,7 @@
 import { WordModel } from "./embeddings/embedded/word-model.ts";
 import { MINILM_BYTES, SharedMiniLm } from "./embeddings/minilm/minilm.ts";
 import type { CachedRules } from "./d1/predicate-rules.ts";
+import type { Bindings, Ports } from "./bindings.ts";
 import { SharedTokenizer } from "./tokenizer.ts";
 import { VectorBudget } from "./vectors/vector-budget.ts";
 
@@ -24,6 +25,8 @@ export class Isolate {
   readonly predicateRules = new WeakMap<D1Database, CachedRules>();
   /** The known use of each database; `DeploymentMark` reads and writes it. */
   readonly databaseUses = new WeakMap<D1Database, string>();
+  /** The ports of each environment. They hold no state of a request, and no promise. */
+  readonly ports = new WeakMap<Bindings, Ports>();
 }
 
 /** The state of this isolate. `portsOf` hands it on; nothing else imports it. */

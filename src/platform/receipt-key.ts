@@ -8,6 +8,8 @@ export interface ReceiptKey {
   publicKey(): Promise<PublicKey>;
 }
 
+type KeyPair = { key: CryptoKey; public: PublicKey };
+
 const ALGORITHM = "EdDSA";
 const TYPE = "cairn-erasure+jws";
 /** PKCS #8 around the 32 bytes of a private key of Ed25519 (RFC 8410, section 7). */
@@ -20,7 +22,8 @@ const encoder = new TextEncoder();
  */
 export class DerivedReceiptKey implements ReceiptKey {
   readonly #secret: string | undefined;
-  #pair: Promise<{ key: CryptoKey; public: PublicKey }> | null = null;
+  /** Kept without its promise, which belongs to one request or object. */
+  #pair: KeyPair | null = null;
 
   constructor(secret: string | undefined) {
     this.#secret = secret;
@@ -37,13 +40,12 @@ export class DerivedReceiptKey implements ReceiptKey {
     return (await this.#keys()).public;
   }
 
-  #keys() {
-    this.#pair ??= derived(this.#secret);
-    return this.#pair;
+  async #keys(): Promise<KeyPair> {
+    return (this.#pair ??= await derived(this.#secret));
   }
 }
 
-async function derived(secret = ""): Promise<{ key: CryptoKey; public: PublicKey }> {
+async function derived(secret = ""): Promise<KeyPair> {
   if (secret === "") throw new Error("CAIRN_SECRET is not set");
   const { subtle } = crypto;
   const material = await subtle.importKey("raw", encoder.encode(secret), "HKDF", false, ["deriveBits"]);
