@@ -55,7 +55,8 @@ export async function call(
     },
     ...(body !== undefined && { body }),
   });
-  const text = await response.text();
+  // `text()` has workerd warn of each body that is not of a text's type.
+  const text = new TextDecoder().decode(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, body: parsed(text), text };
 }
 

@@ -123,7 +123,8 @@ it.each([
   }
 });
 
-it.each(withBody)(
+// One reader of bodies serves all routes, as the test above shows: two of them are enough for its 40 MiB.
+it.each(withBody.slice(0, 2))(
   "$method $path reads no more of a body than the limit, whatever is said of its length",
   async (operation) => {
     const { method } = operation;

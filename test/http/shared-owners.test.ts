@@ -15,44 +15,41 @@ const owned = (await operations()).filter(({ path }) =>
   /\{user\}|(threads|erasures|ingests|recalls)\/\{id\}/.test(path),
 );
 
-/** Calls the operation on a shared owner's memory, with a token of somebody else that names these shared owners. */
-async function ask(operation: Operation, team: string, shared: string[]): Promise<Answer> {
-  const { id: threadId } = await create(team);
-  await append(threadId, [say("hi")]);
-  const { id: memoryId } = (await remember(team, { text: "x" })).body;
-  await call(`/v1/users/${team}/kv/some%2Fkey`, { method: "PUT", json: 1 });
-  const summary = { summary: "x", to: 1 };
-  const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
-  const { id: erasureId } = (await call(`/v1/users/${team}/erasures`, { json: { scope: "none" } })).body;
-  const { recallId } = (await call(`/v1/users/${team}/recall`, { json: { query: "x" } })).body;
-  const { ingestId } = (await call(`/v1/users/${team}/ingest`, { json: { threadId } })).body;
-  return call(
-    pathOf(operation, { user: team, threadId, memoryId, compactionId, erasureId, ingestId, recallId }),
-    {
-      method: operation.method,
-      token: await tokenWith({ user: newUser(), shared }),
-      ...(operation.hasBody ? { json: {} } : {}),
-    },
-  );
-}
+const team = newShared();
+const { id: threadId } = await create(team);
+await append(threadId, [say("hi")]);
+const { id: memoryId } = (await remember(team, { text: "x" })).body;
+await call(`/v1/users/${team}/kv/some%2Fkey`, { method: "PUT", json: 1 });
+const summary = { summary: "x", to: 1 };
+const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
+const { id: erasureId } = (await call(`/v1/users/${team}/erasures`, { json: { scope: "none" } })).body;
+const { recallId: heldRecall } = (await call(`/v1/users/${team}/recall`, { json: { query: "x" } })).body;
+const { ingestId } = (await call(`/v1/users/${team}/ingest`, { json: { threadId } })).body;
+const held = { user: team, threadId, memoryId, compactionId, erasureId, ingestId, recallId: heldRecall };
+
+/** Calls the operation on the team's memory, with a token of somebody else that names these shared owners. None changes it. */
+const ask = async (operation: Operation, shared: string[]): Promise<Answer> =>
+  call(pathOf(operation, held), {
+    method: operation.method,
+    token: await tokenWith({ user: newUser(), shared }),
+    ...(operation.hasBody ? { json: {} } : {}),
+  });
 
 it.each(owned)("$method $path finds nothing of a shared owner that the token does not name", async (each) => {
-  expect((await ask(each, newShared(), [newShared()])).status).toBe(404);
+  expect((await ask(each, [newShared()])).status).toBe(404);
 });
 
 it.each(owned.filter((one) => !changes(one)))(
   "$method $path reads what is a shared owner's",
   async (operation) => {
-    const team = newShared();
-    expect([401, 403, 404]).not.toContain((await ask(operation, team, [newShared(), team])).status);
+    expect([401, 403, 404]).not.toContain((await ask(operation, [newShared(), team])).status);
   },
 );
 
 it.each(owned.filter(changes))(
   "$method $path changes nothing of a shared owner's, and says why",
   async (operation) => {
-    const team = newShared();
-    const { status, body } = await ask(operation, team, [newShared(), team]);
+    const { status, body } = await ask(operation, [newShared(), team]);
     expect(status).toBe(403);
     expect(body.error.code).toBe("forbidden");
     expect(body.error.message).toContain("may only read");
@@ -60,45 +57,45 @@ it.each(owned.filter(changes))(
 );
 
 it("recalls what a shared owner holds, and refuses a batch of entries that writes", async () => {
-  const team = newShared();
-  await rememberMany(team, [{ text: "Releases go out on Tuesdays" }]);
-  const token = await tokenWith({ user: newUser(), shared: [team] });
-  const recalled = await call(`/v1/users/${team}/recall`, { token, json: { query: "when do we release?" } });
+  const owner = newShared();
+  await rememberMany(owner, [{ text: "Releases go out on Tuesdays" }]);
+  const token = await tokenWith({ user: newUser(), shared: [owner] });
+  const recalled = await call(`/v1/users/${owner}/recall`, { token, json: { query: "when do we release?" } });
   expect(recalled.body.hits[0].text).toBe("Releases go out on Tuesdays");
   const batch = (op: object) =>
-    call(`/v1/users/${team}/kv/batch`, { token, json: { operations: [{ key: "k", ...op }] } });
+    call(`/v1/users/${owner}/kv/batch`, { token, json: { operations: [{ key: "k", ...op }] } });
   expect((await batch({ op: "get" })).status).toBe(200);
   expect((await batch({ op: "set", value: 1 })).body.error.code).toBe("forbidden");
 });
 
 it("counts nothing of a shared owner's for somebody who only reads it", async () => {
-  const team = newShared();
-  await rememberMany(team, [{ text: "Releases go out on Tuesdays" }]);
-  const token = await tokenWith({ user: newUser(), shared: [team] });
+  const owner = newShared();
+  await rememberMany(owner, [{ text: "Releases go out on Tuesdays" }]);
+  const token = await tokenWith({ user: newUser(), shared: [owner] });
   for (const path of ["recall", "context"]) {
     const json = { query: "when do releases go out?" };
-    const { status, body } = await call(`/v1/users/${team}/${path}`, { token, json });
+    const { status, body } = await call(`/v1/users/${owner}/${path}`, { token, json });
     expect([status, body.recallId]).toEqual([200, undefined]);
     expect(JSON.stringify(body)).toContain("Releases go out on Tuesdays");
   }
-  expect((await call(`/v1/users/${team}/usage`)).body.items).toEqual([]);
-  const { recallId } = (await call(`/v1/users/${team}/recall`, { json: { query: "releases?" } })).body;
+  expect((await call(`/v1/users/${owner}/usage`)).body.items).toEqual([]);
+  const { recallId } = (await call(`/v1/users/${owner}/recall`, { json: { query: "releases?" } })).body;
   const told = await call(`/v1/recalls/${recallId}/outcome`, { token, json: { answer: "On Tuesdays." } });
   expect(told.status).toBe(403);
-  expect((await call(`/v1/users/${team}/usage`)).body.items).toMatchObject([{ recalled: 1, usedLikely: 0 }]);
+  expect((await call(`/v1/users/${owner}/usage`)).body.items).toMatchObject([{ recalled: 1, usedLikely: 0 }]);
 });
 
 it("still needs the scope to read", async () => {
-  const team = newShared();
-  const token = await tokenWith({ user: newUser(), scope: ["write"], shared: [team] });
-  expect((await call(`/v1/users/${team}/kv`, { token })).body.error.message).toContain("'read'");
+  const owner = newShared();
+  const token = await tokenWith({ user: newUser(), scope: ["write"], shared: [owner] });
+  expect((await call(`/v1/users/${owner}/kv`, { token })).body.error.message).toContain("'read'");
 });
 
 it("lets the owner's own token, and one of all users, write", async () => {
-  const team = newShared();
-  const own = await tokenWith({ user: team });
-  for (const token of [own, await tokenWith({ user: "*", shared: [team] })])
-    expect((await call(`/v1/users/${team}/kv/k`, { method: "PUT", json: 1, token })).status).toBe(200);
+  const owner = newShared();
+  const own = await tokenWith({ user: owner });
+  for (const token of [own, await tokenWith({ user: "*", shared: [owner] })])
+    expect((await call(`/v1/users/${owner}/kv/k`, { method: "PUT", json: 1, token })).status).toBe(200);
 });
 
 it.each([

@@ -4,64 +4,8 @@ import { cairnMemoryStore, type CairnMemoryStore, type MemoryStore } from "../..
 import { CairnError } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { ODD_KEYS } from "./keys.ts";
-import { type Contract, showsEvery } from "./contract.ts";
 import { busy, observed, silentServer } from "./observed.ts";
 import { clocked, pass } from "./clocked.ts";
-
-const CONTRACT: Contract = [
-  ["A missing key reads as null.", ["gives null for a key that is not there"]],
-  ["An expired key reads as null.", ["gives null for what has expired, and does not list it"]],
-  ["An overwrite replaces the value and the expiry.", ["replaces the expiry with the value"]],
-  ["No TTL given = no expiry any more.", ["replaces the expiry with the value"]],
-  ["delete of an unknown key is no error.", ["deletes, and what is not there too"]],
-  ["A prefix is literal startsWith.", ["lists by a literal prefix, of whatever characters"]],
-  [
-    "An entry lives while now <= expiresAt; ttlMs 0 is gone at the next millisecond.",
-    ["lets an entry of 0 ms go at once"],
-  ],
-  ["list is complete.", ["lists more keys than a page holds"]],
-  ["list is sorted by key, byte order.", ["lists in byte order"]],
-  ["injects at step 0 only", ["shows what is remembered at step 0 only"]],
-  ["<memories>\\n[key]: <JSON value>", ["shows what is remembered at step 0 only"]],
-  [
-    "prefix = 'memory:', memoryKeys, maxTokenBudget = 2000",
-    [
-      "shows the entries of its prefix, of another one, or of the keys that are named",
-      "shows 2,000 tokens unless told otherwise",
-    ],
-  ],
-  [
-    "4 characters a token, whole entries only, the first that does not fit ends the block",
-    ["ends at the first entry that does not fit, as the SDK does"],
-  ],
-  ["system concatenates", ["puts what all say as system one after another"]],
-  ["activeTools intersects", ["lets only the tools be active that all allow"]],
-  ["model and toolChoice: last wins", ["takes the last model, toolChoice and messages"]],
-  ["experimental_context and providerOptions merge deeply", ["merges contexts and provider options deeply"]],
-  [
-    "messages: last wins with one development warning",
-    ["warns once of messages from several, but not in production"],
-  ],
-  ["each function receives the original options", ["gives each function the options that the SDK gave"]],
-  [
-    "null, undefined and functions that return undefined are skipped",
-    ["passes over null, undefined and what returns undefined"],
-  ],
-  [
-    "better: frozen per run",
-    [
-      "keeps what a run sees as it was at its first step",
-      "shows runs that share it, at once, each what was there when it began",
-    ],
-  ],
-  [
-    "better: fresh for the next; one empty read does not stick",
-    ["reads anew for the next run, also after an empty one"],
-  ],
-  ["better: one read instead of N+1", ["reads once, however many entries there are"]],
-];
-
-showsEvery(CONTRACT, ["ai-employee.test.ts", "ai-employee-steps.test.ts"]);
 
 let user: string;
 let store: CairnMemoryStore;

@@ -6,49 +6,10 @@ import type { dexMemory } from "../../src/adapters/dex.ts";
 import { CairnError } from "../../src/index.ts";
 import { inert, quoted } from "../../../src/domain/conversation/stored-text.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
-import { type Contract, showsEvery } from "./contract.ts";
 import { agent, backend, found, reader, readerToken, turn } from "./dex.ts";
 import { fromNow } from "../../../test/from-now.ts";
 
 /** What the contract says, and the tests that show it; those of what runs in the background are in `dex-background.test.ts`. */
-const CONTRACT: Contract = [
-  [
-    "after each turn the new messages are summarised in 1–3 sentences",
-    [
-      "summarises what is new after each turn, and says where it was",
-      "asks for 1 to 3 sentences, and shows what was said as data",
-    ],
-  ],
-  [
-    "stored with metadata.projectRoot and metadata.cwd",
-    ["summarises what is new after each turn, and says where it was"],
-  ],
-  [
-    "the 5 most recent plus the 3 most similar of one project root, without duplicates, newest first",
-    ["shows the 5 most recent and the 3 most similar episodes of the project, each once, newest first"],
-  ],
-  [
-    "facts: one per (user, subject, predicate), with an id that follows from these",
-    ["keeps one fact a subject and predicate, under an id that follows from them"],
-  ],
-  ["facts by similarity, limit 10", ["shows the 10 facts that fit best"]],
-  ["facts by recency if there is no embedding", ["shows the newest facts where there is no embedding"]],
-  [
-    "procedures: unique by exact title, shared by all users, tagged, embedded over title and body",
-    [
-      "shares procedures with all users of the tenant, one an exact title",
-      "finds procedures by title, body and tag",
-    ],
-  ],
-  [
-    "similarity of 0.5 and more are announced by title and id",
-    ["announces procedures of similarity 0.5 and more by title and id"],
-  ],
-  ["the body is fetched on demand", ["shares procedures with all users of the tenant, one an exact title"]],
-  ["the six tools", ["has the tools of the MCP server, by names and arguments"]],
-  ["the block", ["injects the block as it is written, before the latest user message"]],
-  ["never stored", ["never stores what it injects", "never summarises a block that the host has kept"]],
-];
 
 /** Calls Cairn's MCP server as a host does. */
 async function mcp<T>(token: string, method: string, params: object = {}): Promise<T> {
@@ -674,8 +635,6 @@ it("shows a user nothing of another's facts and episodes", async () => {
   await extension.dispose();
   expect(await (await agent({ procedureOwner: owner })).block("the till")).toBeNull();
 });
-
-showsEvery(CONTRACT, ["dex.test.ts", "dex-background.test.ts"]);
 
 it("says whose procedures a token does not reach", async () => {
   const user = newUser();

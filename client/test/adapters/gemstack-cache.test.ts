@@ -12,48 +12,8 @@ import { ttlSecondsOf } from "../../src/adapters/gemstack/ttl-seconds.ts";
 import type { Fetch } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { failing, losing, counting, silent } from "./broken.ts";
-import { type Contract, showsEvery } from "./contract.ts";
 import { fromNow } from "../../../test/from-now.ts";
 import { clocked, pass } from "./clocked.ts";
-
-const CONTRACT: Contract = [
-  [
-    "`get`, `set` and `forget`, in seconds, not milliseconds.",
-    ["keeps a value for seconds", "gives null for what is not there, and forgets without an error"],
-  ],
-  [
-    "Used by `GoogleCacheRegistry`: values `{ name, expiresAt }` or `{ tooSmall: true, expiresAt }`, TTL at least 1 s.",
-    [
-      "creates one resource for many workers that miss at once",
-      "tells all workers that a prompt is too small",
-    ],
-  ],
-  [
-    "And by its agent-run stores, which take a run with `get` then `forget`.",
-    ["never holds the keys of agent runs", "parks runs where the SDK's own store finds them"],
-  ],
-  ["The keys carry no tenant: the adapter namespaces them.", ["keeps namespaces and tokens apart"]],
-  [
-    "Better: Cairn holds the second misser inside `get` on a lease until the first one `set`s, `forget`s or the lease runs out.",
-    [
-      "holds the second misser until the first one sets",
-      "lets the second misser create when the first one forgets",
-      "lets the second misser create when the lease of the first one runs out",
-    ],
-  ],
-  [
-    "Better: `consume` is one atomic take: of two concurrent takers one wins.",
-    ["hands a value to one of many takers at once", "hands a run to one of many at once"],
-  ],
-  [
-    "Better: `forget` can name the version that it means.",
-    [
-      "forgets the version that it names, and no newer one",
-      "does not drop a new resource for a late 404 of the old one",
-    ],
-  ],
-];
-showsEvery(CONTRACT, ["gemstack-cache.test.ts"]);
 
 /** The cache of a worker of its own. */
 const workerOf = async (user: string, options: Partial<CairnCacheOptions> = {}): Promise<CairnCache> =>

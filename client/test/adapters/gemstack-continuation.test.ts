@@ -13,44 +13,6 @@ import {
 import type { Cairn } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { counting } from "./broken.ts";
-import { type Contract, showsEvery } from "./contract.ts";
-
-const CONTRACT: Contract = [
-  ["`sanitizeConversation(messages)`: pure, idempotent.", ["sanitises purely, and twice as once"]],
-  [
-    "A complete tool turn keeps its results in `toolCalls` order, first result per id wins.",
-    ["keeps the results of a complete turn in the order of its calls, the first of each"],
-  ],
-  [
-    "A dangling turn loses its `toolCalls` and partial results and keeps its text (an empty one goes).",
-    ["takes the calls and results out of a turn that dangles, and keeps its text"],
-  ],
-  ["Orphan tool messages go.", ["drops results of calls that nobody made"]],
-  [
-    "`validateContinuation` with codes `not-a-prefix`, `forged-tool-result`, `forged-approval`.",
-    ["names a rewritten history, a forged result and a forged approval"],
-  ],
-  [
-    "Object key order and `undefined` fields do not count.",
-    ["does not mind the order of keys and fields that are undefined"],
-  ],
-  [
-    "`assertValidContinuation` and `defaultContinuationValidator` throw `ContinuationValidationError`.",
-    ["throws a ContinuationValidationError with the code and the index"],
-  ],
-  [
-    "Better: `mode: 'strict'` rejects each with a code of its own.",
-    ["lets four forgeries pass as the reference does, and refuses each when strict"],
-  ],
-  [
-    "Better: the server offers the check against the stored thread in one call.",
-    [
-      "says of every conversation on the server what it says here",
-      "appends what is new in a valid continuation, and nothing of a forged one",
-    ],
-  ],
-];
-showsEvery(CONTRACT, ["gemstack-continuation.test.ts"]);
 
 const user = (content: string): AiMessage => ({ role: "user", content });
 const answer = (content: string, ...ids: string[]): AiMessage => ({

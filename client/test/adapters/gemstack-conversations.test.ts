@@ -5,60 +5,7 @@ import type { ConversationStore, ConversationStoreListEntry } from "../../src/ad
 import { CairnError, type Fetch } from "../../src/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { failing, losing, counting, silent } from "./broken.ts";
-import { type Contract, showsEvery } from "./contract.ts";
 import { fromNow } from "../../../test/from-now.ts";
-
-const CONTRACT: Contract = [
-  [
-    "`load`, `append` (even of `[]`) and `setTitle` of an unknown id throw, with `not found` in the message.",
-    ["says 'not found' of a thread that is not there, whatever its id looks like"],
-  ],
-  ["`delete` of an unknown id is no error.", ["deletes what is not there without a word"]],
-  ["Default title: `New conversation`.", ["calls a thread 'New conversation' unless it is given a title"]],
-  [
-    "Messages round-trip whole, unknown fields included.",
-    [
-      "gives back messages whole, with fields that nobody knows",
-      "gives back any messages as they went in",
-      "loads no call without its result, which providers refuse",
-    ],
-  ],
-  [
-    "`append` keeps order, is atomic (all or none) and bumps `updatedAt`; `setTitle` bumps it too.",
-    [
-      "keeps the order of messages, also of thousands",
-      "appends all messages or none",
-      "takes back what earlier calls appended when a later one is refused",
-      "takes back what a call appended whose answer was lost",
-      "takes back what a call appended that was ended",
-      "bumps updatedAt with append, also of nothing, and with setTitle",
-    ],
-  ],
-  [
-    "`list(userId)`: only that user's threads, newest `updatedAt` first, ties in creation order.",
-    ["lists a user's threads alone, the one that was updated last first", "lists ties in creation order"],
-  ],
-  [
-    "`agent` and `userId` are absent keys when unset. Dates are `Date`s.",
-    ["leaves out the keys that are unset, and gives Dates"],
-  ],
-  [
-    "`list()` with no user must be every thread with its `userId`, never one page of them.",
-    ["lists every thread of the tenant with its user, however many there are"],
-  ],
-  [
-    "Better: ownership is enforced by the server on load, append, setTitle and delete, whatever the SDK checks.",
-    ["refuses the threads of another user in every way"],
-  ],
-  [
-    "Better: Cairn resumes-or-creates the thread of a (user, agent) pair in one atomic call.",
-    [
-      "makes one thread of many first prompts at once",
-      "resumes the thread of this agent that was updated last",
-    ],
-  ],
-];
-showsEvery(CONTRACT, ["gemstack-conversations.test.ts"]);
 
 const storeOf = async (user: string) => cairnConversations({ memory: await clientOf(user), user });
 const admin = async () => cairnConversations({ memory: await clientOf("*") });

@@ -11,33 +11,7 @@ import {
 import { cairn } from "../../src/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { failing, losing, silent } from "./broken.ts";
-import { type Contract, showsEvery } from "./contract.ts";
 import { textOf, withMemoryInject } from "./gemstack-host.ts";
-
-const CONTRACT: Contract = [
-  ["Tags filter with AND.", ["filters by every one of the tags"]],
-  ["`limit` of 0 or less is unlimited.", ["gives all with a limit of 0, less or none"]],
-  ["`list` is in insertion order.", ["lists in the order in which facts were remembered"]],
-  ["Unset `tags`/`score` are absent keys.", ["leaves out what is unset, and gives Dates"]],
-  [
-    "`forget` of an unknown id, or of another user's, is a silent no-op.",
-    ["forgets what is not there, or another's, without a word and without effect"],
-  ],
-  [
-    "`forgetAll` erases one user, vectors included.",
-    ["forgets all of one user, also from recall, and nothing of another"],
-  ],
-  [
-    "A query with no usable token (`???`) returns everything that the tags allow.",
-    ["answers a query without words with everything that the tags allow"],
-  ],
-  ["`recall` matches on the fact and its tags.", ["recalls by the words of a fact and of its tags"]],
-  [
-    "If embedding fails, the fact is stored and still found by words.",
-    ["stores a fact that cannot be embedded, and finds it by its words and tags"],
-  ],
-];
-showsEvery(CONTRACT, ["gemstack-user-memory.test.ts"]);
 
 const admin = async () => cairnUserMemory({ memory: await clientOf("*") });
 const facts = (entries: MemoryEntry[]) => entries.map(({ fact }) => fact);

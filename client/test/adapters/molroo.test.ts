@@ -9,36 +9,9 @@ import {
 } from "../../src/adapters/molroo.ts";
 import { type Cairn, CairnError } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { type Contract, showsEvery } from "./contract.ts";
 import { fromNow } from "../../../test/from-now.ts";
 
 /** What the contract says, and the tests that show it. */
-const CONTRACT: Contract = [
-  ["the adapter is the SDK's own MemoryAdapter", ["is a MemoryAdapter of the SDK, to the compiler"]],
-  ["every filter of RecallQuery works", ["recalls by every filter of a query, and by several at once"]],
-  [
-    "newest first",
-    [
-      "recalls the newest first, whatever the order of saving",
-      "gives what a model in memory gives, for any query",
-    ],
-  ],
-  ["both ends of a range are inclusive", ["takes both ends of a range in"]],
-  ["reflections newest first", ["gives reflections newest first, of one entity or of all"]],
-  ["colliding reflection ids", ["keeps two reflections of one id that say something else"]],
-  [
-    "the same episode id replaces",
-    ["replaces an episode that is saved again, also when two workers do so at once"],
-  ],
-  ["a waitUntil hook", ["hands each save to waitUntil, and not what it reads"]],
-  ["a write is durable once its call returns", ["recalls what was just saved, by filter and by meaning"]],
-  ["made for one user", ["shows one user nothing of another, nor one scope of another"]],
-  [
-    "semanticRecall: topK, minScore, minImportance",
-    ["recalls by meaning within topK, minScore and minImportance"],
-  ],
-  ["getByIds", ["gets episodes by their ids, in that order, each once"]],
-];
 
 async function made(more: Partial<MolrooMemoryOptions> = {}) {
   const user = more.user ?? newUser();
@@ -482,5 +455,3 @@ it("sends a save again that a busy server refused, and saves it once", async () 
   await adapter.saveEpisode(one);
   expect(await adapter.recall({})).toEqual([one]);
 });
-
-showsEvery(CONTRACT, ["molroo.test.ts"]);

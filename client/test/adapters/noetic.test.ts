@@ -9,65 +9,9 @@ import {
 import { type Cairn, cairn } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { ODD_KEYS } from "./keys.ts";
-import { type Contract, showsEvery } from "./contract.ts";
 import { busy, observed, silentServer } from "./observed.ts";
 import { mintToken } from "../../../src/domain/token.ts";
 import { fromNow } from "../../../test/from-now.ts";
-
-const CONTRACT: Contract = [
-  [
-    "get, set and delete",
-    ["gives back every JSON value as it was set", "deletes, and what is not there too"],
-  ],
-  ["list is complete", ["lists more keys than a page holds"]],
-  ["list is sorted by key", ["lists by a literal prefix, in byte order"]],
-  [
-    "getMany: misses are absent; 0, '' and false are present",
-    ["reads many: what is missing is absent, and 0, '' and false are there"],
-  ],
-  [
-    "Keys look like layers/…, execution:<id>:snapshot, execution:<id>:ledger:<8 digits>",
-    ["keeps a ledger, its snapshot and the state of layers"],
-  ],
-  [
-    "Keys are opaque and may hold /, spaces and any Unicode",
-    ["keeps any key from one character to 1,024 bytes"],
-  ],
-  [
-    "One run reads up to 1,000 entries of up to 128 KiB: getMany chunks by itself",
-    [
-      "reads more at once than one answer holds, in as few calls as can be",
-      "asks for no more keys at once than a batch takes",
-      "asks for more at once again where what comes next is small",
-      "needs nine calls for 1,000 entries of 128 KiB",
-    ],
-  ],
-  ["Returning state undefined deletes the durable key", ["deletes the entry whose value is undefined"]],
-  [
-    "Scopes map to owners",
-    ["has an owner for each scope", "keeps what is global in the shared owner, in a harness too"],
-  ],
-  [
-    "one ready-made layer: id, slot, hooks, provides",
-    ["is called cairn, in slot 300 before the history, with its hooks and functions"],
-  ],
-  [
-    "init, recall, store",
-    [
-      "begins a run with a state, and without a call",
-      "recalls the stable block, and puts the turn's block into the user's message",
-      "lets no stored text end the block, or begin another",
-      "remembers a turn as an episode, which another thread recalls",
-    ],
-  ],
-  ["provides with remember and recall", ["remember and recall, as their schemas say"]],
-  [
-    "structurally both a MemoryLayer (core 3.x) and a ContextLayer (core 5.x)",
-    ["is a MemoryLayer of core 3.x and a ContextLayer of core 5.x to the compiler"],
-  ],
-];
-
-showsEvery(CONTRACT, ["noetic.test.ts", "noetic-layer.test.ts"]);
 
 let user: string;
 let memory: Cairn;
