@@ -41,6 +41,7 @@ describe("a waiter that is held for a registry entry", () => {
     const waiting = lease(key, { leaseMs: 60_000, waitMs: 300 });
     await scheduler.wait(50);
     await abortAllDurableObjects();
+    control.clockAhead += 300;
     expect((await waiting).body).toEqual({ status: "wait", retryAfterMs: expect.any(Number) });
   });
 
