@@ -212,6 +212,7 @@ const recall = rows(
   ["rescore the best {30}", valueOf(rerank, "RERANKED")],
   ["{2} seconds at most. If it fails", valueOf(rerank, "WITHIN_MS") / SECOND],
   ["a stem of {five} letters or more", valueOf("src/domain/usage/used-likely.ts", "LONG")],
+  ["carries {500} memories at most", valueOf("src/domain/usage/shown-memories.ts", "MOST_VERSIONS")],
   ["or {two} of its words", valueOf("src/domain/usage/used-likely.ts", /\.size >= (\d+)/)],
   ["the first and last {256} characters of a longer query", valueOf(namedTime, "PARSED") / 2],
   [
@@ -352,6 +353,8 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       { because: "is a score without a search", says: "with a score of 0." },
       { because: STATUS, says: "A query of white space is 400" },
       { because: STATUS, says: "another's recall is 403" },
+      { because: STATUS, says: "An outcome is 404 for an id" },
+      { because: "is the size of a hash in shown-memories.ts", says: "of the query's words 16 bits each" },
       { because: STATUS, says: "An unknown time zone is 400" },
       { because: STATUS, says: "binding it is 501" },
       { because: "is the year of a paper", says: "Liang and Ma 2017" },
