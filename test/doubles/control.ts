@@ -29,7 +29,7 @@ export const control = {
   /** The same of the audit log. */
   auditLog: "ok" as "ok" | "fail" | "hang",
   /** Called before each event is written. */
-  duringAuditWrite: (): void => {},
+  duringAuditWrite: (_action: string): void => {},
   d1Reads: "ok" as "ok" | "fail",
   /** Called inside D1's reads, once they have their answer. */
   duringD1Read: async (): Promise<void> => {},

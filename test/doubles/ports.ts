@@ -74,7 +74,7 @@ export function faultyPorts(env: Bindings): Ports {
     auditLog: faulty(
       {
         add: (event) => {
-          control.duringAuditWrite();
+          control.duringAuditWrite(event.action);
           return real.auditLog.add(event);
         },
         list: (page) => real.auditLog.list(page),
