@@ -158,6 +158,34 @@ describe("messages", () => {
     },
   );
 
+  it("keep their places when they change, also where all share a time", async () => {
+    const user = newUser();
+    const storage = await newStorage(user);
+    await storage.saveThread({ thread: thread("t") });
+    for (let n = 0; n < 6; n++) await storage.saveMessages({ messages: [message(`m${n}`, 3)] });
+    const ids = ["m0", "m1", "m2", "m3", "m4", "m5"];
+    const listed = async (more: object = {}) =>
+      idsOf(await (await newStorage(user)).listMessages({ threadId: "t", ...more }));
+    const newestFirst = { orderBy: { field: "createdAt", direction: "DESC" } } as const;
+    // Several turns change the same message, by a save and by an update.
+    for (const turn of [1, 2, 3])
+      for (const id of ["m1", "m4"]) {
+        await storage.saveMessages({ messages: [message(id, 3, { type: `turn ${turn}` })] });
+        await storage.updateMessages({ messages: [{ id, type: `updated ${turn}` }] });
+        expect(await listed()).toEqual(ids);
+        expect(await listed(newestFirst)).toEqual(ids.toReversed());
+        for (const perPage of [1, 2, 3, 5]) {
+          const last = ids.toReversed().slice(0, perPage);
+          expect(await listed({ ...newestFirst, perPage })).toEqual(last);
+          expect(await listed({ ...newestFirst, perPage, includeTotal: false })).toEqual(last);
+        }
+        const include = [{ id: "m4", withPreviousMessages: 1, withNextMessages: 1 }];
+        expect(await listed({ perPage: 0, include })).toEqual(["m3", "m4", "m5"]);
+      }
+    const [changed] = (await storage.listMessagesById({ messageIds: ["m1"] })).messages;
+    expect(changed).toEqual(message("m1", 3, { type: "updated 3" }));
+  });
+
   it("that are the last of a long thread are read without the others", async () => {
     const user = newUser();
     let bytes = 0;

@@ -4,7 +4,7 @@ import type { BatchOperation, Cairn, Message } from "../../index.ts";
 import { batchesBySize } from "../calls/batches-by-size.ts";
 import { slices } from "../calls/slices.ts";
 import { keyPartOf } from "./records.ts";
-import { messageOf, storedOf } from "./stored-message.ts";
+import { firstSeqOf, messageOf, storedOf, withFirst } from "./stored-message.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** A Cairn thread, and the id of its Mastra thread. */
@@ -16,8 +16,11 @@ type Conversation = {
   moved?: true | undefined;
 };
 type Spot = { cairnThread: string; seq: number };
-/** A message's location and hash; after a move, its former location too. */
-type Place = Spot & { threadId: string; hash: string; before?: Spot };
+/**
+ * A message's location and hash; after a move, its former location too. `first`: the seq of its first version in this Cairn
+ * thread, which is its place among the others.
+ */
+type Place = Spot & { threadId: string; hash: string; before?: Spot; first?: number };
 type Placed = { place: Place; version: string };
 type Draft = { id: string; stored: Message; hash: string; createdAt: number };
 
@@ -28,7 +31,7 @@ const PAGE = 1000;
 
 /**
  * Mastra's messages in Cairn's threads. A Cairn message is immutable, so a changed one is appended and the old one
- * deleted. The last one with an id counts. An entry for each message holds its location.
+ * deleted. The last one with an id counts, in the place of the first one. An entry for each message holds its location.
  */
 export class Conversations {
   readonly #memory: Cairn;
@@ -41,16 +44,16 @@ export class Conversations {
     this.#under = `${prefix}messages/`;
   }
 
-  /** All messages, in the order of their saves. */
+  /** All messages, in the order of their first saves. */
   async read(conversation: Conversation): Promise<MastraDBMessage[]> {
-    const messages = new Map<string, { seq: number; message: MastraDBMessage }>();
+    const messages = new Map<string, { seq: number; first: number; message: MastraDBMessage }>();
     const replaced: number[] = [];
     for await (const stored of this.#stream(conversation)) {
       const message = messageOf(stored, conversation);
       if (message === undefined) continue;
       const before = messages.get(message.id);
       if (before) replaced.push(before.seq);
-      messages.set(message.id, { seq: stored.seq, message });
+      messages.set(message.id, { seq: stored.seq, first: firstSeqOf(stored), message });
     }
     if (conversation.moved) {
       for (const [id, { place }] of await this.#places([...messages.keys()])) {
@@ -63,16 +66,16 @@ export class Conversations {
     }
     // Its writer is about to delete it, or failed before that.
     if (replaced.length > 0) this.#memory.later(() => this.#deleteAt(conversation.cairnThread, replaced));
-    return [...messages.values()].map(({ message }) => message);
+    return inPlaces(messages.values());
   }
 
-  /** The last messages that `isWanted`, in the order of their saves; at least `count` if that many exist. */
+  /** The last messages that `isWanted`, in the order of their first saves; at least `count` if that many exist. */
   async last(
     conversation: Conversation,
     count: number,
     isWanted: (message: MastraDBMessage) => boolean,
   ): Promise<MastraDBMessage[]> {
-    const messages = new Map<string, MastraDBMessage>();
+    const messages = new Map<string, { first: number; message: MastraDBMessage }>();
     let cursor: string | undefined;
     let wanted = 0;
     do {
@@ -81,12 +84,16 @@ export class Conversations {
       for (const stored of page?.items.toReversed() ?? []) {
         const message = messageOf(stored, conversation);
         if (message === undefined || messages.has(message.id)) continue;
-        messages.set(message.id, message);
-        if (isWanted(message)) wanted++;
+        messages.set(message.id, { first: firstSeqOf(stored), message });
       }
+      const reached = page?.items[0]?.seq ?? 0;
+      // A changed message may stand before those that are still unread.
+      wanted = [...messages.values()].filter(
+        ({ first, message }) => first >= reached && isWanted(message),
+      ).length;
       cursor = page?.cursor;
     } while (cursor !== undefined && wanted < count);
-    return [...messages.values()].toReversed();
+    return inPlaces(messages.values());
   }
 
   /** The threads of these messages; unknown messages are missing. */
@@ -122,7 +129,11 @@ export class Conversations {
       const appended = changed.map(({ createdAt }) => createdAt);
       const left = before.map((place) => place.threadId).filter((other) => other !== threadId);
       if (changed.length > 0) await note(appended, [...new Set(left)]);
-      const seqs = await this.#append(cairnThread, changed);
+      const firsts = changed.map(({ id }) => firstIn(places.get(id)?.place, cairnThread));
+      const seqs = await this.#append(
+        cairnThread,
+        changed.map((draft, i) => ({ ...draft, stored: withFirst(draft.stored, firsts[i]) })),
+      );
       try {
         await this.#place(
           changed.map(({ id, hash }, i) => ({
@@ -132,6 +143,7 @@ export class Conversations {
               cairnThread,
               seq: seqs[i] ?? 0,
               hash,
+              ...(firsts[i] !== undefined && { first: firsts[i] }),
               ...beforeIn(places.get(id)?.place, threadId),
             },
             ifVersion: places.get(id)?.version ?? null,
@@ -251,6 +263,12 @@ async function draftOf(message: MastraDBMessage): Promise<Draft> {
   const hash = await sha256Hex(JSON.stringify(stored));
   return { id: message.id, stored, hash, createdAt: new Date(message.createdAt).getTime() };
 }
+
+const firstIn = (place: Place | undefined, cairnThread: string): number | undefined =>
+  place?.cairnThread === cairnThread ? (place.first ?? place.seq) : undefined;
+
+const inPlaces = (found: Iterable<{ first: number; message: MastraDBMessage }>): MastraDBMessage[] =>
+  [...found].toSorted((a, b) => a.first - b.first).map(({ message }) => message);
 
 const beforeIn = (place: Place | undefined, threadId: string): { before?: Spot } => {
   if (place === undefined) return {};

@@ -201,7 +201,7 @@ export class CairnMemoryStorage extends ObservationalStorage {
     return { messages };
   }
 
-  /** Ignores unknown messages. A changed message moves to the end of its Cairn thread, but not of Mastra's. */
+  /** Ignores unknown messages. A changed message keeps its place in Mastra's thread; in Cairn's it is the last one. */
   async updateMessages({ messages }: { messages: MessageUpdate[] }): Promise<MastraDBMessage[]> {
     const found = await this.#byId(messages.map(({ id }) => id));
     for (const update of messages) {

@@ -34,6 +34,8 @@ export async function pageOf(
   const metadata = validateStorageMetadataFilter(filter?.metadata);
   const size = normalizePerPage(asked, PER_PAGE);
   const { offset, perPage } = calculatePagination(page, asked, size);
+  const wholes = await Promise.all(include.map(({ id }) => threadOf(id)));
+  const inOrder = orderOf([...wholes, messages]);
   const isOfResource = (message: MastraDBMessage) => !resourceId || message.resourceId === resourceId;
   const fitting = filterByDateRange(
     messages.filter(isOfResource),
@@ -41,12 +43,12 @@ export async function pageOf(
     filter?.dateRange,
   )
     .filter(({ content }) => storageMessageMatchesMetadataFilter(content, metadata))
-    .toSorted(byTime(direction));
+    .toSorted(inOrder(direction));
   const total = size === 0 ? 0 : fitting.length;
   const own = size === 0 ? [] : fitting.slice(offset, offset + size);
   const shown = new Map(own.map((message) => [message.id, message]));
-  for (const { id, withPreviousMessages = 0, withNextMessages = 0 } of include) {
-    const around = (await threadOf(id)).filter(isOfResource).toSorted(byTime("ASC"));
+  for (const [n, { id, withPreviousMessages = 0, withNextMessages = 0 }] of include.entries()) {
+    const around = (wholes[n] ?? []).filter(isOfResource).toSorted(inOrder("ASC"));
     const at = around.findIndex((message) => message.id === id);
     if (at === -1) continue;
     for (const message of around.slice(Math.max(0, at - withPreviousMessages), at + withNextMessages + 1))
@@ -55,7 +57,7 @@ export async function pageOf(
   const seen = fitting.filter(({ id }) => shown.has(id)).length;
   const reached = metadata === undefined && include.length > 0 ? seen : offset + own.length;
   return {
-    messages: [...shown.values()].toSorted(byTime(direction)),
+    messages: [...shown.values()].toSorted(inOrder(direction)),
     total,
     page,
     perPage,
@@ -63,5 +65,14 @@ export async function pageOf(
   };
 }
 
-const byTime = (direction: "ASC" | "DESC") => (a: MastraDBMessage, b: MastraDBMessage) =>
-  (direction === "ASC" ? 1 : -1) * (a.createdAt.getTime() - b.createdAt.getTime());
+type Direction = MessageQuery["direction"];
+
+/** By time, and at equal times by the places in these lists: the newest first is the very reverse. */
+function orderOf(lists: readonly (readonly MastraDBMessage[])[]) {
+  const places = new Map<string, number>();
+  for (const { id } of lists.flat()) if (!places.has(id)) places.set(id, places.size);
+  const placeOf = ({ id }: MastraDBMessage) => places.get(id) ?? 0;
+  return (direction: Direction) => (a: MastraDBMessage, b: MastraDBMessage) =>
+    (direction === "ASC" ? 1 : -1) *
+    (a.createdAt.getTime() - b.createdAt.getTime() || placeOf(a) - placeOf(b));
+}

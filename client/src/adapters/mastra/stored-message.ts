@@ -5,6 +5,16 @@ import type { Message, StoredMessage } from "../../index.ts";
 /** The fields of a Mastra message besides role and parts, kept within Cairn's message. */
 type Rest = Record<string, unknown> & { createdAt: string; content: unknown };
 
+/** The stored message with the seq of its first version. */
+export const withFirst = (stored: Message, firstSeq: number | undefined): Message =>
+  firstSeq === undefined ? stored : { ...stored, mastra: { ...Object(stored.mastra), firstSeq } };
+
+/** The place of a stored message among the others of its thread. */
+export function firstSeqOf({ seq, message }: StoredMessage): number {
+  const first = field(field(message, "mastra"), "firstSeq");
+  return typeof first === "number" ? first : seq;
+}
+
 /**
  * A message in the AI SDK's shape, for storage in a Cairn thread that other clients read. For clients that read no
  * parts, `content` repeats the text.
@@ -46,7 +56,7 @@ export function messageOf(
     } as MastraDBMessage;
   }
   // `storedOf` wrote it.
-  const { content, ...rest } = mastra as Rest;
+  const { content, firstSeq: _, ...rest } = mastra as Rest;
   const whole = Array.isArray(parts) ? { ...(content as object), parts } : content;
   return { ...rest, role, createdAt: new Date(rest.createdAt), content: whole } as unknown as MastraDBMessage;
 }
