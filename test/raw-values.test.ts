@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { depth, hasInexactNumber, rawElements, rawField } from "../src/domain/raw-values.ts";
+import { depth, hasInexactNumber, inexactAsText, rawElements, rawField } from "../src/domain/raw-values.ts";
 
 describe("values in the text that they were written in", () => {
   it("are found wherever JSON lets them stand", () => {
@@ -51,6 +51,32 @@ describe("values in the text that they were written in", () => {
       '{"a":1e400}',
     ])
       expect(hasInexactNumber(inexact), inexact).toBe(true);
+  });
+
+  it("are read with their digits where a number would lose them, and unchanged elsewhere", () => {
+    const json =
+      '{"a":[9007199254740993,1.0,-12345678901234567890],"b\\"1e400":"9007199254740993","c":1e400}';
+    expect(JSON.parse(inexactAsText(json))).toEqual({
+      a: ["9007199254740993", 1, "-12345678901234567890"],
+      'b"1e400': "9007199254740993",
+      c: "1e400",
+    });
+    fc.assert(
+      fc.property(fc.json(), (printed) => {
+        expect(inexactAsText(printed)).toBe(printed);
+      }),
+    );
+  });
+
+  it("are read with their digits however large and deep", () => {
+    const large = fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string(), large)), (pairs) => {
+        const json = `[${pairs.map(([text, number]) => `[${JSON.stringify(text)},${number}]`).join()}]`;
+        const read = JSON.parse(inexactAsText(json)) as [string, number | string][];
+        expect(read.map(([text, number]) => [text, BigInt(number)])).toEqual(pairs);
+      }),
+    );
   });
 
   it("take any number of a JSON that JavaScript printed", () => {

@@ -10,6 +10,7 @@ const OPTIONS: OptionNames<CairnOptions> = {
   attemptMs: true,
   longAttemptMs: true,
   retry: { attempts: true, withinMs: true },
+  largeNumbers: true,
   waitUntil: true,
   onLaterError: true,
 };
@@ -22,7 +23,7 @@ export function requireCairnOptions(options: CairnOptions): void {
   // JavaScript callers are not type-checked, and an environment is typed by hand.
   const given: Partial<Record<keyof CairnOptions, unknown>> = options ?? {};
   requireKnownOptions("cairn", given, OPTIONS);
-  const { url, fetch, token, retry, attemptMs, longAttemptMs } = given;
+  const { url, fetch, token, retry, attemptMs, longAttemptMs, largeNumbers } = given;
   if (url !== undefined && !isHttpUrl(url))
     throw new TypeError(`cairn: \`url\` is ${JSON.stringify(url)}, not a URL like "https://example.com"`);
   if (url === undefined && (fetch === undefined || fetch === null))
@@ -30,6 +31,8 @@ export function requireCairnOptions(options: CairnOptions): void {
   if (typeof token !== "function") requireToken(token);
   if (retry !== undefined && retry !== false && (typeof retry !== "object" || retry === null))
     throw new TypeError("cairn: `retry` must be an object of options, or false");
+  if (largeNumbers !== undefined && largeNumbers !== "text")
+    throw new TypeError('cairn: `largeNumbers` must be "text", or left out');
   requireMilliseconds("cairn", { attemptMs, longAttemptMs });
 }
 

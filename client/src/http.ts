@@ -13,6 +13,7 @@ import {
 } from "./options.ts";
 import { delayOf, isPassing, limitsOf, type Long, type Time } from "./retry.ts";
 import { Tokens } from "./tokens.ts";
+import { inexactAsText } from "../../src/domain/raw-values.ts";
 
 /** With a service binding no name is looked up: any will do. */
 const NOWHERE = "https://cairn.internal";
@@ -85,7 +86,7 @@ export class CairnHttp {
 
   /** The answer's JSON; of an answer without a body, undefined. */
   async send<T>(call: Call): Promise<T> {
-    return (await this.#answered(call, jsonOf<T>)).value;
+    return (await this.#answered(call, this.#json<T>)).value;
   }
 
   /** The same, with null for what is not there. */
@@ -96,7 +97,7 @@ export class CairnHttp {
   /** The same, with its version. */
   async versioned<T>(call: Call): Promise<Versioned<T> | null> {
     try {
-      const { value, response } = await this.#answered(call, jsonOf<T>);
+      const { value, response } = await this.#answered(call, this.#json<T>);
       return { value, version: (response.headers.get("ETag") ?? "").replace(/^(W\/)?"|"$/g, "") };
     } catch (error) {
       if (error instanceof CairnError && error.code === "not_found") return null;
@@ -108,8 +109,9 @@ export class CairnHttp {
   async *lines<T>(call: Call): AsyncGenerator<T, void, undefined> {
     const headers = { ...call.headers, Accept: "application/x-ndjson" };
     const { value } = await this.#streamed({ ...call, headers });
-    if (value.parts !== undefined)
-      yield* jsonLines<T>(value.parts, { call: value.name, signal: call.signal });
+    const { parts, name } = value;
+    const of = { call: name, signal: call.signal, parse: this.#parse };
+    if (parts !== undefined) yield* jsonLines<T>(parts, of);
   }
 
   /** The answer's bytes, as they come. */
@@ -117,6 +119,22 @@ export class CairnHttp {
     const { parts } = (await this.#streamed(call)).value;
     return parts === undefined ? new Blob([]).stream() : streamOf(parts);
   }
+
+  readonly #parse = (json: string): unknown =>
+    JSON.parse(this.#options.largeNumbers === "text" ? inexactAsText(json) : json);
+
+  readonly #json = async <T>(response: Response, call: string, attempt: Attempt): Promise<T> => {
+    const text = await attempt.text(response);
+    try {
+      // The shape is the server's promise: both sides take it from the same schemas. No text is what a void call gets.
+      return (text === "" ? undefined : this.#parse(text)) as T;
+    } catch {
+      throw new CairnError(
+        { code: "no_envelope", message: `HTTP ${response.status}: the answer is not JSON` },
+        { status: response.status, call },
+      );
+    }
+  };
 
   #streamed(call: Call) {
     return this.#answered({ long: true, ...call }, async ({ body }, name, attempt) => ({
@@ -253,19 +271,6 @@ const isOver = (error: unknown): boolean =>
   error instanceof CairnError && (error.code === "token_expired" || error.code === "token_revoked");
 
 const isNotFound = (error: unknown): boolean => error instanceof CairnError && error.code === "not_found";
-
-async function jsonOf<T>(response: Response, call: string, attempt: Attempt): Promise<T> {
-  const text = await attempt.text(response);
-  try {
-    // The shape is the server's promise: both sides take it from the same schemas. No text is what a void call gets.
-    return (text === "" ? undefined : JSON.parse(text)) as T;
-  } catch {
-    throw new CairnError(
-      { code: "no_envelope", message: `HTTP ${response.status}: the answer is not JSON` },
-      { status: response.status, call },
-    );
-  }
-}
 
 /** True if the client's trust is below that of the call. */
 const isLower = (trust: LowerTrust | undefined, called: string | null): trust is LowerTrust =>

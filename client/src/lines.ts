@@ -2,8 +2,8 @@ import { CairnError, networkError } from "./error.ts";
 
 // That a line is a T is the server's promise, as the shape of every answer is.
 
-/** The name of the call in failures, and its signal. */
-type Of = { call: string; signal: AbortSignal | undefined };
+/** The name of the call in failures, its signal, and how a line is read. */
+type Of = { call: string; signal: AbortSignal | undefined; parse: (json: string) => unknown };
 
 /** The values of JSON lines that come in parts. Throws where they break off. */
 export async function* jsonLines<T>(
@@ -31,9 +31,9 @@ async function* unbroken(parts: AsyncGenerator<Uint8Array, void>, { call, signal
   }
 }
 
-function parsed(line: string, { call }: Of): unknown {
+function parsed(line: string, { call, parse }: Of): unknown {
   try {
-    return JSON.parse(line);
+    return parse(line);
   } catch {
     throw new CairnError(
       { code: "no_envelope", message: "a line of the answer is not JSON" },

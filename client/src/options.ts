@@ -20,9 +20,9 @@ export type RetryOptions = {
 
 /** Limits of attempts, in milliseconds. */
 export type AttemptOptions = {
-  /** The longest wait for an answer, and for each next part of it. Default 10,000. */
+  /** The longest wait for an answer, and for each next part of it; and a second for each 256 KB of the body. Default 10,000. */
   attemptMs?: number;
-  /** The same for what takes long: exports, imports, streams, bodies over 1 MiB, `mode: "wait"`. Default 120,000. */
+  /** The same for what takes long: exports, imports, streams, `mode: "wait"`. Default 120,000. */
   longAttemptMs?: number;
   /** Limits of retries; `false` turns them off. */
   retry?: RetryOptions | false;
@@ -39,6 +39,11 @@ type Shared = AttemptOptions & {
   namespace?: string;
   /** Lowers the trust in what this client writes, which is that of its token otherwise. */
   trust?: LowerTrust;
+  /**
+   * `"text"` reads an integer that JavaScript would round (above 2 ** 53) as a string of its digits, which the server keeps.
+   * Rounded unless set.
+   */
+  largeNumbers?: "text";
   /** Keeps a Worker alive until the work of `later` ends: `(promise) => ctx.waitUntil(promise)`. */
   waitUntil?: (promise: Promise<unknown>) => void;
   /** Receives errors of the work given to `later`. Default `console.error`. */

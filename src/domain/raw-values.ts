@@ -32,14 +32,26 @@ export function depth(json: string): number {
 export const INEXACT = "holds a number that would come back with other digits; send it as a string";
 
 /** True where a JSON text holds an integer that a parse and a print make another one, or a number beyond the largest double. */
-export function hasInexactNumber(json: string): boolean {
+export const hasInexactNumber = (json: string): boolean => inexactNumbers(json).next().done !== true;
+
+/** The JSON text with each such number as a string of its digits. */
+export function inexactAsText(json: string): string {
+  let text = "";
+  let from = 0;
+  for (const { at, literal } of inexactNumbers(json)) {
+    text += `${json.slice(from, at)}"${literal}"`;
+    from = at + literal.length;
+  }
+  return text + json.slice(from);
+}
+
+function* inexactNumbers(json: string): Generator<{ at: number; literal: string }, void> {
   const token = /"|-?\d[\d.eE+-]*/g;
   for (let match = token.exec(json); match !== null; match = token.exec(json)) {
-    if (match[0] !== '"') {
-      if (isInexact(match[0])) return true;
-    } else token.lastIndex = stringEnd(json, match.index);
+    const [literal] = match;
+    if (literal === '"') token.lastIndex = stringEnd(json, match.index);
+    else if (isInexact(literal)) yield { at: match.index, literal };
   }
-  return false;
 }
 
 /** An integer is kept if it is printed with the digits that it had: 2 ** 53 is, 2 ** 60 as Python prints it is not. */

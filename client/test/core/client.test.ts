@@ -260,6 +260,10 @@ describe("a client", () => {
     expect(made({ url, token: "t", retry: true })).toThrow("cairn: `retry` must be");
   });
 
+  it("is not made with `largeNumbers: true`", () => {
+    expect(made({ url, token: "t", largeNumbers: true })).toThrow('cairn: `largeNumbers` must be "text"');
+  });
+
   it("is not made of nothing", () => {
     // @ts-expect-error from JavaScript
     expect(() => cairn()).toThrow("cairn: `url` is missing");
