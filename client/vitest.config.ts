@@ -23,6 +23,7 @@ export default {
           name: "adapters",
           include: ["client/test/adapters/**/*.test.ts"],
           globalSetup: ["client/test/adapters/server.ts"],
+          setupFiles: ["client/test/adapters/patient.ts"],
         },
       },
       {

@@ -19,8 +19,10 @@ const ATTEMPTS = 4;
 const WITHIN_MS = 30_000;
 const ATTEMPT_MS = 10_000;
 const LONG_ATTEMPT_MS = 120_000;
-/** Bytes of a body whose sending may take long. */
-const LONG_BODY = 1024 * 1024;
+/** The longest answer to an ordinary call. */
+const ANSWER_MS = 120_000;
+/** As a line of 2 Mbit/s sends in a second. */
+const BYTES_PER_SECOND = 256_000;
 
 /** That Cairn, or what stands before it, is busy or away: it may be there in a moment. */
 const PASSING: readonly number[] = [429, 502, 503, 504];
@@ -34,21 +36,19 @@ export const isPassing = (error: unknown): error is CairnError =>
 export type Long = number | true | undefined;
 
 /**
- * The limits of an attempt. A retry ends within `withinMs` of the first attempt, unless the call takes long. An answer
- * that keeps coming may take as long as a long call.
+ * The limits of an attempt. A retry ends within `withinMs` of the first attempt, unless the call takes long. A large body
+ * has the time that a slow line needs to send it, and an answer that keeps coming has two minutes.
  */
 export function limitsOf(
   { attemptMs = ATTEMPT_MS, longAttemptMs = LONG_ATTEMPT_MS, retry }: AttemptOptions,
   { attempt, elapsedMs, long, bytes }: { attempt: number; elapsedMs: number; long: Long; bytes: number },
 ): AttemptLimits {
-  if (long === true || bytes > LONG_BODY) {
-    const longest = Math.max(attemptMs, longAttemptMs);
-    return { silenceMs: longest, wholeMs: Infinity };
-  }
+  const sendingMs = Math.floor(bytes / BYTES_PER_SECOND) * 1_000;
+  if (long === true) return { silenceMs: Math.max(attemptMs, longAttemptMs) + sendingMs, wholeMs: Infinity };
   const { withinMs = WITHIN_MS } = retry || {};
-  const left = attempt === 1 ? Infinity : Math.max(0, withinMs - elapsedMs);
-  const silenceMs = Math.min(attemptMs + (long ?? 0), left);
-  return { silenceMs, wholeMs: Math.min(Math.max(silenceMs, longAttemptMs), left) };
+  const left = attempt === 1 ? Infinity : withinMs - elapsedMs;
+  const silenceMs = Math.min(attemptMs + (long ?? 0), left) + sendingMs;
+  return { silenceMs, wholeMs: Math.max(silenceMs, ANSWER_MS) };
 }
 
 /**

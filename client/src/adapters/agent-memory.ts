@@ -3,12 +3,13 @@ import type { Cairn } from "../cairn.ts";
 import type { OptionNames } from "../known-options.ts";
 import { CairnProfile, type Synthesize } from "./agent-memory/profile.ts";
 import type { AgentMemoryNamespace } from "./agent-memory/types.ts";
+import { limited, type TimeLimit } from "./limits/time-limit.ts";
 import { requireMemory } from "./options/require-options.ts";
 
 export type * from "./agent-memory/types.ts";
 export type { Synthesize } from "./agent-memory/profile.ts";
 
-export type AgentMemoryOptions = {
+export type AgentMemoryOptions = TimeLimit & {
   memory: Cairn;
   /** Before each profile's name in the id of its user; none unless set. Use one where several namespaces share a Cairn. */
   prefix?: string;
@@ -16,7 +17,12 @@ export type AgentMemoryOptions = {
   synthesize?: Synthesize;
 };
 
-const OPTIONS: OptionNames<AgentMemoryOptions> = { memory: true, prefix: true, synthesize: true };
+const OPTIONS: OptionNames<AgentMemoryOptions> = {
+  memory: true,
+  prefix: true,
+  synthesize: true,
+  timeoutMs: true,
+};
 /** Characters of a profile's name, as in Agent Memory. */
 const NAME = 100;
 
@@ -30,7 +36,8 @@ const NAME = 100;
  */
 export function agentMemory(options: AgentMemoryOptions): AgentMemoryNamespace {
   requireMemory("agentMemory", options, OPTIONS);
-  const { memory, prefix = "", synthesize } = options;
+  const { prefix = "", synthesize } = options;
+  const memory = limited(options.memory, options);
   const userOf = (method: string, name: string): string => {
     if (typeof name !== "string" || name === "" || name.length > NAME)
       throw new TypeError(`${method}: the name of a profile has 1 to ${NAME} characters`);

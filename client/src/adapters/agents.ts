@@ -15,6 +15,7 @@ import {
   type BackgroundIngestOptions,
   requireIngestOptions,
 } from "./ingest/background-ingest.ts";
+import { limited } from "./limits/time-limit.ts";
 import { isNumberOrUnset, requireUser, requireValid } from "./options/require-options.ts";
 
 export type { ContextFailure } from "./context/guarded.ts";
@@ -84,7 +85,8 @@ export function cairnMemoryBlock(options: CairnMemoryBlockOptions): CairnMemoryB
     ...(writable && {
       // A failure is the model's to see.
       async set(key: string, content: string) {
-        await memory.memories.remember(user, { text: content, key }, { trust: "model", adapter: "agents" });
+        const { memories } = limited(memory, options);
+        await memories.remember(user, { text: content, key }, { trust: "model", adapter: "agents" });
       },
     }),
   };

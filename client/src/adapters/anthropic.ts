@@ -3,6 +3,7 @@ import type { Cairn } from "../cairn.ts";
 import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from "./anthropic/files.ts";
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
+import { limited, type TimeLimit } from "./limits/time-limit.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
@@ -11,7 +12,7 @@ export type { MemoryFailure } from "./context/memory-options.ts";
 export { withMemory, type WithMemoryOptions } from "./anthropic/with-memory.ts";
 export type { ContextOptions } from "./context/prompt-memory.ts";
 
-export type CairnMemoryFilesOptions = {
+export type CairnMemoryFilesOptions = TimeLimit & {
   /** The client; its token may read and write the user's entries. */
   memory: Pick<Cairn, "kv">;
   /** The user who owns the files. */
@@ -33,6 +34,7 @@ const OPTIONS: OptionNames<CairnMemoryFilesOptions> = {
   ttlMs: true,
   maxFileBytes: true,
   signal: true,
+  timeoutMs: true,
 };
 
 /** Tries of one edit against concurrent writers. In each round one of them succeeds. */
@@ -51,7 +53,8 @@ const ATTEMPTS = 40;
  */
 export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHandlers {
   requireUser("cairnMemoryFiles", options, OPTIONS);
-  const { memory, user, prefix = "", ttlMs, maxFileBytes = Infinity, signal } = options;
+  const { user, prefix = "", ttlMs, maxFileBytes = Infinity, signal } = options;
+  const memory = limited(options.memory, options);
   const files = new MemoryFiles({ memory, user, prefix, ttlMs, signal });
 
   const sized = (path: string, text: string): string => {

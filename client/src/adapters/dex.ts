@@ -6,6 +6,7 @@ import { recallFacts } from "./dex/facts.ts";
 import { AddedBlocks, turnAt } from "./dex/added-blocks.ts";
 import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
+import { limited, withinLimit } from "./limits/time-limit.ts";
 import { requireValid, requireUser, isNumberOrUnset } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 import { toolsOf } from "./dex/tools.ts";
@@ -41,7 +42,7 @@ const OPTIONS: OptionNames<DexMemoryOptions> = {
   autoWrite: true,
   autoWriteMinMessages: true,
   llmWithinMs: true,
-  recallWithinMs: true,
+  timeoutMs: true,
   role: true,
   onError: true,
   now: true,
@@ -49,7 +50,6 @@ const OPTIONS: OptionNames<DexMemoryOptions> = {
 
 const PROCEDURES = "shared:procedures";
 const LLM_WITHIN_MS = 60_000;
-const RECALL_WITHIN_MS = 3_000;
 /** Characters of the user's words in a query. Recall reads only the first and last 4 KiB of a query over 8 KiB. */
 const QUERY = 2_500;
 
@@ -66,9 +66,10 @@ const QUERY = 2_500;
 export function dexMemory(options: DexMemoryOptions): DexMemory {
   requireUser("dexMemory", options, OPTIONS);
   requireValidValues(options);
-  const { memory, user, projectRoot, llm, role = "user", now = Date.now } = options;
-  const { procedureOwner: shared = PROCEDURES, procedureMemory: writer = memory } = options;
-  const { llmWithinMs = LLM_WITHIN_MS, recallWithinMs = RECALL_WITHIN_MS } = options;
+  const { user, projectRoot, llm, role = "user", now = Date.now, llmWithinMs = LLM_WITHIN_MS } = options;
+  const memory = limited(options.memory, options);
+  const { procedureOwner: shared = PROCEDURES, procedureMemory = memory } = options;
+  const writer = limited(procedureMemory, options);
   const { episodicRecent: recent = 5, episodicSimilar: similar = 3, semanticLimit: most = 10 } = options;
   const { proceduralThreshold = 0.5, autoWrite = true, autoWriteMinMessages: minMessages = 1 } = options;
   const tell =
@@ -93,22 +94,22 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
     query: string,
     signal: AbortSignal | undefined,
   ): Promise<Remembered & { whole: boolean }> {
-    let whole = true;
-    const late = AbortSignal.timeout(recallWithinMs);
-    const within: CallOptions = { signal: signal === undefined ? late : AbortSignal.any([signal, late]) };
-    const orNone = async <T>(found: Promise<T[]>): Promise<T[]> =>
-      found.catch((error: unknown) => {
+    const failures = new Map<string, unknown>();
+    const orNone = async <T>(find: (within: CallOptions) => Promise<T[]>): Promise<T[]> =>
+      withinLimit(options, (within) => find({ signal: within }), signal).catch((error: unknown) => {
         signal?.throwIfAborted();
-        whole = false;
-        onError(error);
+        failures.set(String(error), error);
         return [];
       });
+    // All three begin now, so they share the limit.
     const [episodes, facts, announced] = await Promise.all([
-      orNone(recallEpisodes({ memory, user, projectRoot, recent, similar }, query, within)),
-      orNone(recallFacts({ memory, user, most }, query, within)),
-      orNone(procedures.announced(query, proceduralThreshold, within)),
+      orNone((within) => recallEpisodes({ memory, user, projectRoot, recent, similar }, query, within)),
+      orNone((within) => recallFacts({ memory, user, most }, query, within)),
+      orNone((within) => procedures.announced(query, proceduralThreshold, within)),
     ]);
-    return { episodes, facts, procedures: announced, whole };
+    // An outage is one failure, of whatever number of calls.
+    for (const error of failures.values()) onError(error);
+    return { episodes, facts, procedures: announced, whole: failures.size === 0 };
   }
 
   async function blockOfTurn(

@@ -3,8 +3,9 @@ import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries } from "./entries/large-entries.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
+import { limited, type TimeLimit } from "./limits/time-limit.ts";
 
-export type CairnKeyvOptions = {
+export type CairnKeyvOptions = TimeLimit & {
   memory: Cairn;
   /** The user who owns the entries. */
   user: string;
@@ -12,7 +13,7 @@ export type CairnKeyvOptions = {
   prefix?: string;
 };
 
-const OPTIONS: OptionNames<CairnKeyvOptions> = { memory: true, user: true, prefix: true };
+const OPTIONS: OptionNames<CairnKeyvOptions> = { memory: true, user: true, prefix: true, timeoutMs: true };
 
 type Entry = { key: string; value: unknown; ttl?: number };
 type ErrorListener = (error: unknown) => void;
@@ -34,7 +35,8 @@ export class CairnKeyvStore {
 
   constructor(options: CairnKeyvOptions) {
     requireUser("cairnKeyv", options, OPTIONS);
-    const { memory, user, prefix = "keyv/" } = options;
+    const { user, prefix = "keyv/" } = options;
+    const memory = limited(options.memory, options);
     this.#memory = memory;
     this.#user = user;
     this.#prefix = prefix;

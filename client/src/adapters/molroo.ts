@@ -1,6 +1,7 @@
 import type { Cairn, Memory } from "../index.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
+import { limited, type TimeLimit } from "./limits/time-limit.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";
 import { matches, newestFirst, questionsOf, roomy } from "./molroo/query.ts";
@@ -25,7 +26,7 @@ export type {
   VAD,
 } from "./molroo/types.ts";
 
-export type MolrooMemoryOptions = {
+export type MolrooMemoryOptions = TimeLimit & {
   memory: Cairn;
   /** The user whose memory it is. The interface names no user, so each adapter serves one. */
   user: string;
@@ -43,6 +44,7 @@ const OPTIONS: OptionNames<MolrooMemoryOptions> = {
   scope: true,
   waitUntil: true,
   onError: true,
+  timeoutMs: true,
 };
 
 /** The SDK's `MemoryAdapter` with all optional methods, and `forget`. */
@@ -64,7 +66,8 @@ const TOP_K = 5;
  */
 export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
   requireUser("molrooMemory", options, OPTIONS);
-  const { memory, user, scope = "molroo", waitUntil, onError } = options;
+  const { user, scope = "molroo", waitUntil, onError } = options;
+  const memory = limited(options.memory, options);
   const whole = new LargeRecords(memory, user);
   const tell =
     onError ??

@@ -10,6 +10,7 @@ import {
   type ContextCallOptions,
   requireContextOptions,
 } from "./context/require-context-options.ts";
+import { limited, type TimeLimit } from "./limits/time-limit.ts";
 import { requireUser } from "./options/require-options.ts";
 import { type OptionNames, requireKnownOptions } from "../known-options.ts";
 import { itemsOf, messageOf } from "./openai-agents/item.ts";
@@ -21,7 +22,7 @@ export type { ContextOptions } from "./context/prompt-memory.ts";
 export type { ContextCallOptions } from "./context/require-context-options.ts";
 export { cairnInputFilter, type CairnInputFilterOptions } from "./openai-agents/input-filter.ts";
 
-export type CairnSessionOptions = {
+export type CairnSessionOptions = TimeLimit & {
   memory: Cairn;
   /** The user who owns the conversation. */
   user: string;
@@ -31,7 +32,13 @@ export type CairnSessionOptions = {
   prefix?: string;
 };
 
-const OPTIONS: OptionNames<CairnSessionOptions> = { memory: true, user: true, sessionId: true, prefix: true };
+const OPTIONS: OptionNames<CairnSessionOptions> = {
+  memory: true,
+  user: true,
+  sessionId: true,
+  prefix: true,
+  timeoutMs: true,
+};
 
 /** The most messages that one call reads. */
 const PAGE = 1000;
@@ -49,7 +56,8 @@ export class CairnSession implements Session {
 
   constructor(options: CairnSessionOptions) {
     requireUser("cairnSession", options, OPTIONS);
-    const { memory, user, sessionId = newId(), prefix = "openai-agents/" } = options;
+    const { user, sessionId = newId(), prefix = "openai-agents/" } = options;
+    const memory = limited(options.memory, options);
     this.#memory = memory;
     this.#threads = memory.threads;
     this.#user = user;

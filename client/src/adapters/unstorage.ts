@@ -4,9 +4,10 @@ import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries, type LargeEntry } from "./entries/large-entries.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
+import { limited, type TimeLimit } from "./limits/time-limit.ts";
 import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
 
-export type CairnDriverOptions = {
+export type CairnDriverOptions = TimeLimit & {
   memory: Cairn;
   /** The user who owns the entries. */
   user: string;
@@ -16,7 +17,13 @@ export type CairnDriverOptions = {
   ttl?: number;
 };
 
-const OPTIONS: OptionNames<CairnDriverOptions> = { memory: true, user: true, base: true, ttl: true };
+const OPTIONS: OptionNames<CairnDriverOptions> = {
+  memory: true,
+  user: true,
+  base: true,
+  ttl: true,
+  timeoutMs: true,
+};
 
 /** The options of one call: lifetime in seconds (0 is for ever), and its abort signal. */
 type Transaction = { ttl?: number; signal?: AbortSignal; [option: string]: unknown };
@@ -58,7 +65,8 @@ export type CairnDriver = {
  */
 export function cairnDriver(options: CairnDriverOptions): CairnDriver {
   requireUser("cairnDriver", options, OPTIONS);
-  const { memory, user, base: root = "unstorage", ttl: usualTtl } = options;
+  const { user, base: root = "unstorage", ttl: usualTtl } = options;
+  const memory = limited(options.memory, options);
   const { kv } = memory;
   const entry = (key: string): string => `${root}:${key}`;
   const prefixOf = (base = ""): string => entry(base === "" || base.endsWith(":") ? base : `${base}:`);
@@ -88,7 +96,7 @@ export function cairnDriver(options: CairnDriverOptions): CairnDriver {
     name: "cairn",
     flags: { ttl: true },
     options,
-    getInstance: () => memory,
+    getInstance: () => options.memory,
     hasItem: async (key, call = {}) => (await about(key, call)) !== null,
     getItem: async (key, call = {}) => textOf(await found(key, call)),
     getItems: async (items, common = {}) => {

@@ -232,8 +232,8 @@ describe("when something fails", () => {
   it("ends a call that is never answered after `timeoutMs`", async () => {
     const { url, close } = await silentServer();
     const hanging = cairnMemoryStore({ memory: await clientOf(user, { url }), user, timeoutMs: 50 });
-    await expect(hanging.get("a")).rejects.toMatchObject({ name: "TimeoutError" });
-    await expect(hanging.list()).rejects.toMatchObject({ name: "TimeoutError" });
+    await expect(hanging.get("a")).rejects.toMatchObject({ code: "timeout" });
+    await expect(hanging.list()).rejects.toMatchObject({ code: "timeout" });
     close();
   });
 

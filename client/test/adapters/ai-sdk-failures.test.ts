@@ -2,7 +2,7 @@
 import { generateText } from "ai";
 import { describe, expect, it, vi } from "vitest";
 import type { ConversationOptions } from "../../src/adapters/ai-sdk.ts";
-import type { CairnOptions } from "../../src/index.ts";
+import type { CairnError, CairnOptions } from "../../src/index.ts";
 import { says, scripted } from "./ai-sdk-model.ts";
 import { begin, messagesOf, withMemory } from "./ai-sdk-thread.ts";
 import { clientOf, newUser } from "./cairn.ts";
@@ -85,11 +85,11 @@ describe("failures of memory", () => {
         user,
         thread,
         timeoutMs: 50,
-        onError: (error) => told.push((error as Error).name),
+        onError: (error) => told.push((error as CairnError).code),
       }),
       prompt: "hi",
     });
-    expect([text, told]).toEqual(["ok", ["TimeoutError", "TimeoutError"]]);
+    expect([text, told]).toEqual(["ok", ["timeout", "timeout"]]);
   });
 
   it("are told of a token that may not", async () => {

@@ -600,8 +600,7 @@ it("leaves out of the block what fails, and tells of it", async () => {
   const { memory, user, block, errors } = await agent({ client: { fetch: withoutRecall, retry: false } });
   await memory.memories.remember(user, { text: "The shop is called Acme" });
   expect(await block("what is the shop called?")).toBeNull();
-  expect(errors).toHaveLength(3);
-  expect(errors).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ status: 503 })));
+  expect(errors).toEqual([expect.objectContaining({ status: 503 })]);
 });
 
 it("waits no longer for a Cairn that hangs than it is told to", async () => {
@@ -609,9 +608,9 @@ it("waits no longer for a Cairn that hangs than it is told to", async () => {
     new Promise<Response>((_, reject) => {
       request.signal.addEventListener("abort", () => reject(request.signal.reason as Error));
     });
-  const { block, errors, extension } = await agent({ client: { fetch: hangs }, recallWithinMs: 50 });
+  const { block, errors, extension } = await agent({ client: { fetch: hangs }, timeoutMs: 50 });
   expect(await block("anything?")).toBeNull();
-  expect(errors).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ name: "TimeoutError" })));
+  expect(errors).toEqual([expect.objectContaining({ code: "timeout" })]);
   // The host's own signal ends the call.
   const stopped = new Error("stopped");
   const asked = extension.inject([{ role: "user", content: "?" }], { signal: AbortSignal.abort(stopped) });

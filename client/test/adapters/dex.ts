@@ -34,7 +34,7 @@ export async function agent({ model, client, ...more }: More = {}) {
     user,
     projectRoot: "/projects/shop",
     procedureOwner: owner,
-    recallWithinMs: 20_000,
+    timeoutMs: 20_000,
     onError: (error) => errors.push(error),
     ...(model && {
       llm: async (request: DexRequest) => {

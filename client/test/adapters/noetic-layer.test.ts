@@ -50,7 +50,7 @@ describe("the layer", () => {
       budget: { min: 2_000, max: 2_000 },
       recallMode: "atomic",
       onInitError: "throw",
-      timeouts: { recall: 5_000, store: 30_000 },
+      timeouts: { recall: 3_000, store: 3_000 },
     });
     expect(Object.keys(hooks)).toEqual(["init", "recall", "projectHistory", "store"]);
     expect(Object.keys(provides)).toEqual(["remember", "recall"]);
@@ -68,7 +68,7 @@ describe("the layer", () => {
     expect(layer).toMatchObject({
       slot: 90,
       budget: { min: 500, max: 500 },
-      timeouts: { init: 1_000, recall: 2_000, store: 30_000 },
+      timeouts: { init: 1_000, recall: 2_000, store: 3_000 },
       recallMode: "eventual",
       // Noetic keeps what such a layer recalled by its scope: this is the run's.
       scope: "execution",
@@ -136,7 +136,7 @@ describe("the layer", () => {
 
   it("knows a message by its text where items have no ids and another layer copies them", async () => {
     const { hooks } = layerOf({ context: RECALLED });
-    const plain = ({ id: _, ...item }: ReturnType<typeof said>) => item;
+    const plain = ({ id: _id, ...item }: ReturnType<typeof said>) => item;
     const asked = said("user", "When is jazz?");
     await memory.memories.remember(user, { text: "jazz at nine" });
     const all = [asked, said("assistant", "At nine."), said("user", "Thanks!"), asked].map(plain);
@@ -554,7 +554,7 @@ describe("when something fails", () => {
     const { url, close } = await silentServer();
     const { hooks } = layerOf({ memory: await clientOf(user, { url }), timeouts: { recall: 200 } });
     await expect(hooks.recall({ query: "x", log: empty, ctx: run("e"), budget: 500 })).rejects.toMatchObject({
-      name: "TimeoutError",
+      code: "timeout",
     });
     close();
   });

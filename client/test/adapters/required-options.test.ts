@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { agentMemory } from "../../src/adapters/agent-memory.ts";
 import { cairnMemoryBlock, cairnSessionIngest } from "../../src/adapters/agents.ts";
 import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai-employee.ts";
 import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
@@ -112,6 +113,7 @@ const all: Made[] = [
     more: { prefix: "memory:" },
   },
 ];
+const agents: Made = { name: "agentMemory", make: agentMemory, more: { memory } };
 const noStore = cairnMemoryStore({ memory, user: "alice" });
 
 it.each(all)("$name names an option that it does not know", ({ name, make, more }) => {
@@ -124,6 +126,17 @@ it.each(all)("$name names an option that it does not know", ({ name, make, more 
     );
   }
 });
+
+it.each([...all.filter(({ more }) => more !== undefined && "memory" in more), agents])(
+  "$name takes a limit of time, and none that no timer has",
+  ({ name, make, more }) => {
+    expect(make({ ...more, timeoutMs: 500 } as never)).toBeDefined();
+    for (const timeoutMs of [0, -1, Number.NaN, Infinity, 2 ** 31, "500", null])
+      expect(() => make({ ...more, timeoutMs } as never)).toThrow(
+        `${name}: \`timeoutMs\` must be a number from 1 to 2147483647`,
+      );
+  },
+);
 
 type Meant = [name: string, option: string, meant: string, make: (options: never) => unknown, given: object];
 const of = { memory, user: "alice" };

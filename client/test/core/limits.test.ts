@@ -105,14 +105,15 @@ describe("the limit of an attempt", () => {
     ["an ingest that waits", 120_000, (client) => client.ingest("u", { messages: [], mode: "wait" })],
     ["an import", 120_000, ({ transfer }) => transfer.import("u", "")],
     ["an export", 120_000, ({ transfer }) => transfer.export("u")],
-    ["a body of 2 MiB", 120_000, ({ kv }) => kv.set("u", "k", "x".repeat(2 * 1024 * 1024))],
+    ["a body of 2,560 KB", 20_000, ({ kv }) => kv.set("u", "k", "x".repeat(2_560_000 - 2))],
+    ["an import of 256 KB", 121_000, ({ transfer }) => transfer.import("u", "x".repeat(256_000))],
   ])("of %s is %d ms", async (_, ms, call) => {
     const { client, waited } = silent("at once", Infinity, { retry: false });
     await expect(call(client)).rejects.toMatchObject({ code: "timeout" });
     expect(waited).toEqual([ms]);
   });
 
-  it("begins anew with each part of an answer, up to that of a long call", async () => {
+  it("begins anew with each part of an answer, for two minutes in all", async () => {
     const made = faked(
       [
         () => {

@@ -60,7 +60,10 @@ export class Conversation {
   }
 
   /** The thread's last messages for a model, without those that the prompt repeats. */
-  async history(prompt: Prompt, ended?: AbortSignal): Promise<PromptMessage[]> {
+  async history(
+    prompt: Prompt,
+    { ended, turn }: { ended?: AbortSignal | undefined; turn?: AbortSignal } = {},
+  ): Promise<PromptMessage[]> {
     const { memory, history = 0 } = this.#options;
     const thread = this.#thread;
     if (thread === undefined || history < 1) return [];
@@ -79,7 +82,7 @@ export class Conversation {
           prompt,
         );
       },
-      { otherwise: [], failure: () => ({ doing: "history" }), ended },
+      { otherwise: [], failure: () => ({ doing: "history" }), ended, turn },
     );
   }
 

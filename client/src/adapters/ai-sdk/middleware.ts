@@ -4,6 +4,7 @@ import { Conversation, type ConversationOptions, type Spoken, spokenIn } from ".
 import { requireConversationOptions } from "./require-options.ts";
 import { type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
 import { memoryOf } from "../context/memory-of.ts";
+import { withinTurn } from "../limits/time-limit.ts";
 import { NamedThread } from "../context/named-thread.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
@@ -41,10 +42,13 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
     const run = await sha256Hex(JSON.stringify(prompt.slice(0, last + 1).map(storedMessage)));
     const before = last === prompt.length - 1 ? undefined : runs.get(run);
     if (before !== undefined) return before;
-    const history = await conversation.history(prompt, ended);
-    const memory = await memoryOf(options, thread, [...history, ...prompt], { ended, model });
-    runs.set(run, { memory, history });
-    return { memory, history };
+    const given = await withinTurn(options, ended, async (turn) => {
+      const history = await conversation.history(prompt, { ended, turn });
+      const memory = await memoryOf(options, thread, [...history, ...prompt], { ended, turn, model });
+      return { memory, history };
+    });
+    runs.set(run, given);
+    return given;
   }
 
   /** The prompt of the model: instructions, the stable block, the thread's history, and what the caller sent. */

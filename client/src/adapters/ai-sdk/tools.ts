@@ -5,11 +5,12 @@ import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { type ForgetFact, forgetFact, type ForgottenFacts } from "../facts/forget-fact.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";
 import { inputSchema } from "./schema.ts";
 
-export type MemoryToolsOptions = {
+export type MemoryToolsOptions = TimeLimit & {
   /** The client. Its token may read the user's memory, and write it for the tools that remember and forget. */
   memory: Pick<Cairn, "recall" | "memories">;
   /** The user whose memory the tools read and change. */
@@ -23,7 +24,13 @@ export type MemoryToolsOptions = {
   owners?: readonly string[];
 };
 
-const OPTIONS: OptionNames<MemoryToolsOptions> = { memory: true, user: true, scope: true, owners: true };
+const OPTIONS: OptionNames<MemoryToolsOptions> = {
+  memory: true,
+  user: true,
+  scope: true,
+  owners: true,
+  timeoutMs: true,
+};
 
 type Asked = { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] };
 type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?: number; cursor?: string };
@@ -92,7 +99,8 @@ const tags = {
  */
 export function memoryTools(options: MemoryToolsOptions): MemoryTools {
   requireUser("memoryTools", options, OPTIONS);
-  const { memory, user, scope, owners = [] } = options;
+  const { user, scope, owners = [] } = options;
+  const memory = limited(options.memory, options);
   const scoped = scope === undefined ? {} : { scope };
   const shared = owners.length === 0 ? {} : { owners: [...owners] };
   return {

@@ -1,7 +1,7 @@
+import { type TimeLimit, withinLimit } from "../limits/time-limit.ts";
+
 /** Options for failures of an adapter's memory calls; `Failure` names the operation. */
-export type GuardOptions<Failure extends { doing: string } = ContextFailure> = {
-  /** The timeout of each memory call, in milliseconds; 5,000 unless set. */
-  timeoutMs?: number;
+export type GuardOptions<Failure extends { doing: string } = ContextFailure> = TimeLimit & {
   /** Fails the model's call if memory fails; false unless set. */
   strict?: boolean;
   /** Receives each failure that broke nothing; `console.error` unless set. A returned promise is not awaited. */
@@ -11,22 +11,28 @@ export type GuardOptions<Failure extends { doing: string } = ContextFailure> = {
 /** The failure of an adapter that only reads contexts. */
 export type ContextFailure = { doing: "context" };
 
-const TIMEOUT_MS = 5_000;
+type Guarded<T, Failure> = {
+  otherwise: T;
+  failure: () => Failure;
+  /** The caller's own signal. */
+  ended?: AbortSignal | undefined;
+  /** The limit of a turn whose memory work is guarded in several parts; it aborts with `ended` too. */
+  turn?: AbortSignal | undefined;
+};
 
 /**
- * Runs a memory call. Throws a failure if `strict`; else reports it to `onError` and returns `otherwise`. Always throws
+ * Runs memory work within its limit. Throws a failure if `strict`; else reports it to `onError` and returns `otherwise`. Always throws
  * if the caller's own signal aborted.
  */
 export async function guarded<T, Failure extends { doing: string }>(
-  { timeoutMs = TIMEOUT_MS, strict = false, onError = logged }: GuardOptions<Failure>,
+  { timeoutMs, strict = false, onError = logged }: GuardOptions<Failure>,
   work: (signal: AbortSignal) => Promise<T>,
-  { otherwise, failure, ended }: { otherwise: T; failure: () => Failure; ended?: AbortSignal | undefined },
+  { otherwise, failure, ended, turn }: Guarded<T, Failure>,
 ): Promise<T> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  // Outside the `try`: a runtime without `AbortSignal.any` must fail visibly.
-  const signal = ended === undefined ? timeout : AbortSignal.any([timeout, ended]);
+  // The limit of the turn has passed, and `onError` knows.
+  if (turn?.aborted === true && ended?.aborted !== true) return otherwise;
   try {
-    return await work(signal);
+    return await withinLimit({ timeoutMs }, work, turn ?? ended);
   } catch (error) {
     if (strict || ended?.aborted === true) throw error;
     // `onError` may throw or reject; that breaks no answer.

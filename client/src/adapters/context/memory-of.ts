@@ -34,7 +34,7 @@ export async function memoryOf<Failure extends { doing: string }>(
   options: Reader<Failure | ContextFailure>,
   thread: FoundThread | undefined,
   messages: readonly PromptMessage[],
-  { ended, model = "" }: { ended?: AbortSignal | undefined; model?: string } = {},
+  { ended, turn, model = "" }: { ended?: AbortSignal | undefined; turn?: AbortSignal; model?: string } = {},
 ): Promise<PromptMemory> {
   const { memory, user } = options;
   if (options.context === false) return NO_MEMORY;
@@ -46,6 +46,6 @@ export async function memoryOf<Failure extends { doing: string }>(
         promptMemory({ memory, user, thread: id, context }, messages, { signal });
       return thread === undefined ? read(undefined) : thread.use(signal, read);
     },
-    { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }), ended },
+    { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }), ended, turn },
   );
 }

@@ -1,5 +1,5 @@
 import type { OptionNames } from "../../known-options.ts";
-import { isNumberOrUnset, requireValid } from "../options/require-options.ts";
+import { requireTimeout, requireValid } from "../options/require-options.ts";
 import type { GuardOptions } from "./guarded.ts";
 import { CONTEXT_OPTIONS, type ContextOptions } from "./prompt-memory.ts";
 
@@ -21,20 +21,13 @@ type ContextChecked = Pick<ContextCallOptions, "timeoutMs" | "strict"> & {
   onError?: unknown;
 };
 
-/** The longest delay of a timer. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
 /** Throws a `TypeError` for an invalid option. A programming error is thrown, and not reported to `onError`. */
 export function requireContextOptions(
   made: string,
   { context, timeoutMs, strict, onError }: ContextChecked,
 ): void {
   requireValid(made, { context: context === undefined || isObject(context) }, "an object of options");
-  requireValid(
-    made,
-    { timeoutMs: isNumberOrUnset(timeoutMs, 1, MAX_TIMEOUT_MS) },
-    `a number from 1 to ${MAX_TIMEOUT_MS}`,
-  );
+  requireTimeout(made, timeoutMs);
   requireValid(made, { strict: strict === undefined || typeof strict === "boolean" }, "true or false");
   requireValid(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
 }

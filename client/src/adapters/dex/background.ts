@@ -1,3 +1,4 @@
+import { unlessAborted } from "../../attempt.ts";
 import { newId } from "../../new-id.ts";
 import { isCairnError } from "../../error.ts";
 import type { Cairn, CallOptions, RememberBody } from "../../index.ts";
@@ -58,8 +59,8 @@ export class Background {
 
   /** Waits for the running work, then retries once what failed. */
   async settle({ signal }: CallOptions = {}): Promise<void> {
-    await unless(signal, this.#running ?? Promise.resolve());
-    if (this.pending.length > 0) await unless(signal, this.#begin());
+    await unlessAborted(signal, this.#running ?? Promise.resolve());
+    if (this.pending.length > 0) await unlessAborted(signal, this.#begin());
   }
 
   #begin(): Promise<void> {
@@ -153,7 +154,7 @@ export class Background {
     const transcript = shortened(transcriptOf(turns.flatMap(({ messages }) => messages)), ROOM);
     const signal = AbortSignal.timeout(llmWithinMs);
     // Does not wait for a model that ignores its signal.
-    const answer = await unless(signal, llm({ system: SYSTEM, prompt: promptOf(transcript), signal }));
+    const answer = await unlessAborted(signal, llm({ system: SYSTEM, prompt: promptOf(transcript), signal }));
     const { summary, facts } = extractionOf(answer);
     const episode = summary === "" ? [] : [await episodeBody(summary, last, last.at)];
     const found = { kind: "fact" as const, source: { extractor: "dex" } };
@@ -180,16 +181,4 @@ export class Background {
       this.#writes.shift();
     }
   }
-}
-
-/** The promise's outcome, or the signal's reason if it aborts first. */
-function unless<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    // `abort` takes any reason; a rejection wants an Error.
-    const aborted = () => reject(signal.reason as Error);
-    if (signal.aborted) aborted();
-    signal.addEventListener("abort", aborted, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
-  });
 }

@@ -37,8 +37,8 @@ export type DexMemoryOptions = {
   autoWriteMinMessages?: number;
   /** The timeout of one answer of `llm`, in milliseconds; 60,000 unless set. */
   llmWithinMs?: number;
-  /** The timeout of the recall, in milliseconds; 3,000 unless set. Late memories are left out. */
-  recallWithinMs?: number;
+  /** The limit of the recalls of a turn, and of each later call, in milliseconds; 3,000 unless set. Late memories are left out. */
+  timeoutMs?: number;
   /** The role of the block's message; `user` unless set. */
   role?: DexBlock["role"];
   /** Receives background failures, and failed or late recalls. The client's `onLaterError` unless set. */

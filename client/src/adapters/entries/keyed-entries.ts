@@ -1,20 +1,18 @@
 import type { Cairn } from "../../cairn.ts";
 import { CairnError } from "../../error.ts";
-import type { CallOptions } from "../../options.ts";
 import type { BatchOperation } from "../../shapes.ts";
 import { partsIn } from "../../../../src/domain/entry-parts.ts";
 import type { OptionNames } from "../../known-options.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { ENTRY_BYTES, LargeEntries } from "./large-entries.ts";
 import { type EntryResult, inBatches } from "./in-batches.ts";
 
-export type KeyedEntriesOptions = {
+export type KeyedEntriesOptions = TimeLimit & {
   memory: Cairn;
   /** The user who owns the entries. */
   user: string;
   /** Prepended to the keys of the entries; nothing unless set. */
   prefix?: string | undefined;
-  /** The timeout of each method, with retries and pages, in milliseconds; none unless set. */
-  timeoutMs?: number | undefined;
 };
 
 export const KEYED_ENTRIES_OPTIONS: OptionNames<KeyedEntriesOptions> = {
@@ -40,7 +38,7 @@ export class KeyedEntries {
   readonly #prefix: string;
 
   constructor(options: KeyedEntriesOptions) {
-    this.#options = options;
+    this.#options = { ...options, memory: limited(options.memory, options) };
     this.#prefix = options.prefix ?? "";
   }
 
@@ -77,12 +75,8 @@ export class KeyedEntries {
    */
   async getMany<T>(keys: readonly string[]): Promise<Map<string, T>> {
     const wanted = [...new Set(keys)];
-    const call = this.#call();
-    const results = await this.#batch(
-      wanted.map((key) => ({ op: "get", key: this.#entry(key) })),
-      call,
-    );
-    const values = this.#values(call);
+    const results = await this.#batch(wanted.map((key) => ({ op: "get", key: this.#entry(key) })));
+    const values = this.#values();
     const found = new Map<string, T>();
     for (const [i, key] of wanted.entries()) {
       const { found: there, value } = results[i] ?? {};
@@ -98,9 +92,8 @@ export class KeyedEntries {
     const { memory, user } = this.#options;
     const sent = sendable(this.#prefix + start);
     if (sent === null) return;
-    const call = this.#call();
-    const values = this.#values(call);
-    const listed = memory.kv.all(user, { ...query, prefix: sent }, call);
+    const values = this.#values();
+    const listed = memory.kv.all(user, { ...query, prefix: sent });
     for await (const { key, value } of listed) {
       const own = key.slice(this.#prefix.length);
       if (own === "" || !own.startsWith(start)) continue;
@@ -109,19 +102,14 @@ export class KeyedEntries {
     }
   }
 
-  #batch(operations: readonly BatchOperation[], call: CallOptions = this.#call()): Promise<EntryResult[]> {
+  #batch(operations: readonly BatchOperation[]): Promise<EntryResult[]> {
     const { memory, user } = this.#options;
-    return inBatches(memory, user, operations, call);
+    return inBatches(memory, user, operations);
   }
 
-  #values(call: CallOptions = this.#call()): LargeEntries {
+  #values(): LargeEntries {
     const { memory, user } = this.#options;
-    return new LargeEntries(memory, user, { inline: ENTRY_BYTES, call });
-  }
-
-  #call(): CallOptions {
-    const { timeoutMs } = this.#options;
-    return timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) };
+    return new LargeEntries(memory, user, { inline: ENTRY_BYTES });
   }
 
   /** The server would accept the prefix alone as a key. */

@@ -4,12 +4,13 @@ import type { CallOptions } from "../../options.ts";
 import { LargeCacheValues } from "../entries/large-cache-values.ts";
 import { requireMemory } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { Flights } from "./flights.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { ttlSecondsOf } from "./ttl-seconds.ts";
 import type { CacheAdapter } from "./types.ts";
 
-export type CairnCacheOptions = {
+export type CairnCacheOptions = TimeLimit & {
   memory: Cairn;
   /** Separates the keys from other apps with the same token; `gemstack` unless set. */
   namespace?: string;
@@ -27,6 +28,7 @@ const OPTIONS: OptionNames<CairnCacheOptions> = {
   singleFlight: true,
   leaseMs: true,
   waitMs: true,
+  timeoutMs: true,
 };
 
 /** Key prefixes of Google's prompt caches, today's and Rudder's former one. */
@@ -48,7 +50,8 @@ export class CairnCache implements CacheAdapter {
 
   constructor(options: CairnCacheOptions) {
     requireMemory("cairnCache", options, OPTIONS);
-    const { memory, namespace = "gemstack", singleFlight = GOOGLE_CACHES } = options;
+    const { namespace = "gemstack", singleFlight = GOOGLE_CACHES } = options;
+    const memory = limited(options.memory, options);
     const { leaseMs = 15_000, waitMs = leaseMs } = options;
     this.#memory = memory;
     this.#values = new LargeCacheValues(memory);

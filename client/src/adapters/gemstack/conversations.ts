@@ -6,6 +6,7 @@ import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";
 import { hasCode } from "../../error.ts";
 import { requireUserIfGiven } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { collect } from "./collect.ts";
 import { append } from "./append.ts";
 import { checksOf, refusalIn } from "./continuation-checks.ts";
@@ -13,13 +14,13 @@ import { isOfAnother } from "../threads/owner-of.ts";
 import type { ConversationStore, ConversationStoreListEntry, ConversationStoreMeta } from "./types.ts";
 import { conversationNotFound, isUnknown, withoutOwners } from "./unknown-id.ts";
 
-export type CairnConversationsOptions = {
+export type CairnConversationsOptions = TimeLimit & {
   memory: Cairn;
   /** The threads' user where the SDK names none. Then threads of others are not found, even if the token allows them. */
   user?: string;
 };
 
-const OPTIONS: OptionNames<CairnConversationsOptions> = { memory: true, user: true };
+const OPTIONS: OptionNames<CairnConversationsOptions> = { memory: true, user: true, timeoutMs: true };
 
 type CheckOptions = ContinuationOptions & CallOptions;
 
@@ -27,13 +28,15 @@ const PAGE = 1000;
 
 /** GemStack's ConversationStore over Cairn's threads, as `cairnConversations` creates it. */
 export class CairnConversations implements ConversationStore {
+  readonly #options: CairnConversationsOptions;
   readonly #memory: Cairn;
   readonly #user: string | undefined;
 
   constructor(options: CairnConversationsOptions) {
     requireUserIfGiven("cairnConversations", options, OPTIONS);
+    this.#options = options;
     const { memory, user } = options;
-    this.#memory = memory;
+    this.#memory = limited(memory, options);
     this.#user = user;
   }
 
@@ -74,7 +77,7 @@ export class CairnConversations implements ConversationStore {
 
   /** The store for one user: another user's thread is `not found`, even with a token of all users. */
   forUser(user: string): CairnConversations {
-    return new CairnConversations({ memory: this.#memory, user });
+    return new CairnConversations({ ...this.#options, user });
   }
 
   /** Appends all or none, in order. Rejects like `load`, also without messages. */

@@ -91,7 +91,10 @@ function byThread(
   return {
     later: memory.later,
     async ingest(owner, body, how) {
-      const { id } = typeof thread === "string" ? { id: thread } : await memory.threads.resume(user, thread);
+      const { id } =
+        typeof thread === "string"
+          ? { id: thread }
+          : await memory.threads.resume(user, thread, { signal: how?.signal });
       return memory.ingest(owner, { ...body, threadId: id }, how);
     },
   };

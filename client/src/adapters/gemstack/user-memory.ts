@@ -4,6 +4,7 @@ import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory } from "../../shapes.ts";
 import { requireMemory } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { collect } from "./collect.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";
 import { filterTags, factWithinLimits } from "./fact-within-limits.ts";
@@ -11,7 +12,7 @@ import { isUnknown } from "./unknown-id.ts";
 import { hasWords, sharesWord } from "./words.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 
-export type CairnUserMemoryOptions = {
+export type CairnUserMemoryOptions = TimeLimit & {
   memory: Cairn;
   /** The least score, 0 to 1, of a recalled fact that shares no word with the query; 0.2 unless set. */
   minScore?: number;
@@ -29,6 +30,7 @@ const OPTIONS: OptionNames<CairnUserMemoryOptions> = {
   minScore: true,
   dedupe: true,
   onError: true,
+  timeoutMs: true,
 };
 
 /** The arguments of `remember`. */
@@ -60,7 +62,7 @@ export class CairnUserMemory implements UserMemory {
   constructor(options: CairnUserMemoryOptions) {
     requireMemory("cairnUserMemory", options, OPTIONS);
     const { memory, minScore = 0.2, dedupe = "none", onError = thrown } = options;
-    this.#memory = memory;
+    this.#memory = limited(memory, options);
     this.#minScore = minScore;
     this.#dedupe = dedupe;
     this.#onError = onError;

@@ -1,6 +1,7 @@
 import type { Cairn } from "../../cairn.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { IngestBody } from "../../shapes.ts";
+import { type TimeLimit, withinLimit } from "../limits/time-limit.ts";
 import { isNumberOrUnset, requireValid } from "../options/require-options.ts";
 
 /** Options of an adapter that ingests conversations in the background. */
@@ -11,6 +12,8 @@ export type BackgroundIngestOptions = {
   scope?: string;
   /** Milliseconds without another turn of the conversation before it is sent; 2,000 unless set. */
   afterMs?: number;
+  /** The longest time to send a conversation, in milliseconds; 10,000 unless set. No turn waits for it. */
+  timeoutMs?: TimeLimit["timeoutMs"];
   /** Receives each failure. The conversation stays pending. The client's `onLaterError` unless set. */
   onError?: (error: unknown, failure: IngestFailure) => unknown;
 };
@@ -22,6 +25,7 @@ export const BACKGROUND_INGEST_OPTIONS: OptionNames<BackgroundIngestOptions> = {
   scope: true,
   afterMs: true,
   onError: true,
+  timeoutMs: true,
 };
 
 /** The conversation of a user, whole or from any message on. */
@@ -33,6 +37,7 @@ export type Conversation = {
 };
 
 const AFTER_MS = 2_000;
+const TIMEOUT_MS = 10_000;
 /** Messages of one ingest. Of a longer conversation the last ones are sent: the others came with earlier turns. */
 const MESSAGES = 1_000;
 /** The longest delay: a Worker ends 30 seconds after its response. */
@@ -103,18 +108,17 @@ export class BackgroundIngest {
     const conversation = this.#waiting.get(key);
     if (conversation === undefined) return;
     const { user, name, body } = conversation;
-    const { extract, scope, onError } = this.#options;
+    const { extract, scope, timeoutMs = TIMEOUT_MS, onError } = this.#options;
     const { messages, ...others } = body;
     try {
-      await this.#memory.ingest(
-        user,
-        {
-          ...others,
-          ...(messages && { messages: messages.slice(-MESSAGES) }),
-          ...(extract && { extract }),
-          ...(scope !== undefined && { scope }),
-        },
-        { adapter: this.#adapter },
+      const sent = {
+        ...others,
+        ...(messages && { messages: messages.slice(-MESSAGES) }),
+        ...(extract && { extract }),
+        ...(scope !== undefined && { scope }),
+      };
+      await withinLimit({ timeoutMs }, (signal) =>
+        this.#memory.ingest(user, sent, { adapter: this.#adapter, signal }),
       );
       if (this.#waiting.get(key) === conversation) this.#waiting.delete(key);
     } catch (error) {

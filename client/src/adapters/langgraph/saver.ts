@@ -25,11 +25,12 @@ import {
   type WritesRecord,
 } from "./checkpoint-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { serialized } from "./serialized.ts";
 
-export type CairnSaverOptions = {
+export type CairnSaverOptions = TimeLimit & {
   memory: Cairn;
   /** The user who owns the checkpoints; erasing the user deletes them. */
   user: string;
@@ -39,7 +40,13 @@ export type CairnSaverOptions = {
   serde?: SerializerProtocol;
 };
 
-const OPTIONS: OptionNames<CairnSaverOptions> = { memory: true, user: true, prefix: true, serde: true };
+const OPTIONS: OptionNames<CairnSaverOptions> = {
+  memory: true,
+  user: true,
+  prefix: true,
+  serde: true,
+  timeoutMs: true,
+};
 
 /** Checkpoints that a listing completes at once. */
 const TUPLES_AT_ONCE = 20;
@@ -62,7 +69,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     requireUser("CairnSaver", options, OPTIONS);
     const { memory, user, prefix = "langgraph/checkpoints/", serde } = options;
     super(serde);
-    this.#memory = memory;
+    this.#memory = limited(memory, options);
     this.#user = user;
     this.#prefix = prefix;
   }

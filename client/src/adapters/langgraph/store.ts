@@ -24,11 +24,12 @@ import {
   textsOf,
 } from "./item-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { commonPrefix, listed } from "./namespaces.ts";
 
-export type CairnStoreOptions = {
+export type CairnStoreOptions = TimeLimit & {
   memory: Cairn;
   /** The user who owns the items; erasing the user deletes them. */
   user: string;
@@ -47,6 +48,7 @@ const OPTIONS: OptionNames<CairnStoreOptions> = {
   memory: true,
   user: true,
   prefix: true,
+  timeoutMs: true,
   index: { fields: true } satisfies OptionNames<CairnStoreOptions["index"]>,
   ttl: { defaultTtl: true, refreshOnRead: true } satisfies OptionNames<CairnStoreOptions["ttl"]>,
 };
@@ -78,7 +80,8 @@ export class CairnStore extends BaseStore {
 
   constructor(options: CairnStoreOptions) {
     requireUser("CairnStore", options, OPTIONS);
-    const { memory, user, prefix = "langgraph/store/", index, ttl } = options;
+    const { user, prefix = "langgraph/store/", index, ttl } = options;
+    const memory = limited(options.memory, options);
     super();
     this.#memory = memory;
     this.#user = user;

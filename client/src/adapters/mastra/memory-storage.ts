@@ -15,6 +15,7 @@ import {
   type StorageResourceType,
 } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
@@ -25,7 +26,7 @@ import { clonedMessages, cloneOf } from "./thread-clone.ts";
 import { threadIn, type ThreadRecord, ThreadRecords } from "./thread-records.ts";
 import { merged, type MessageUpdate } from "./updated-message.ts";
 
-export type CairnMemoryStorageOptions = {
+export type CairnMemoryStorageOptions = TimeLimit & {
   memory: Cairn;
   /** The user who owns all threads and resources; erasing the user deletes them. */
   user: string;
@@ -37,6 +38,7 @@ export const MEMORY_STORAGE_OPTIONS: OptionNames<CairnMemoryStorageOptions> = {
   memory: true,
   user: true,
   prefix: true,
+  timeoutMs: true,
 };
 
 const THREADS_PER_PAGE = 100;
@@ -55,7 +57,8 @@ export class CairnMemoryStorage extends ObservationalStorage {
 
   constructor(given: CairnMemoryStorageOptions) {
     requireUser("CairnMemoryStorage", given, MEMORY_STORAGE_OPTIONS);
-    const { memory, user, prefix = "mastra/" } = given;
+    const { user, prefix = "mastra/" } = given;
+    const memory = limited(given.memory, given);
     const options = { memory, user, prefix };
     super(options);
     this.#threads = new ThreadRecords(options);

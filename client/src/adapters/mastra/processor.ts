@@ -7,6 +7,7 @@ import type { MemoryOptions } from "../context/memory-options.ts";
 import { MEMORY_OPTIONS, requireMemoryOptions } from "../context/memory-options.ts";
 import { memoryOf } from "../context/memory-of.ts";
 import { NamedThread } from "../context/named-thread.ts";
+import { limited } from "../limits/time-limit.ts";
 import { requireValid } from "../options/require-options.ts";
 import { type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
 import { ThreadRecords } from "./thread-records.ts";
@@ -43,7 +44,7 @@ export function cairnProcessor(options: CairnProcessorOptions): CairnProcessor {
   // Without a context there is nothing that it does. JavaScript callers are not type-checked.
   requireValid("cairnProcessor", { context: (context as unknown) !== false }, "an object of options");
   const named = thread === undefined ? undefined : new NamedThread(options, thread);
-  const records = new ThreadRecords({ memory, user, prefix });
+  const records = new ThreadRecords({ memory: limited(memory, options), user, prefix });
 
   /** The thread of the option, or that of Mastra's thread. */
   const threadOf = (mastraThread: string | undefined) => {

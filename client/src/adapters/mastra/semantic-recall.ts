@@ -11,12 +11,13 @@ import type { OptionNames } from "../../known-options.ts";
 import type { Hit } from "../../shapes.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { slices } from "../calls/slices.ts";
+import { limited, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import { unlessMissing } from "./conversations.ts";
 import { messageOf } from "./stored-message.ts";
 import { ThreadRecords } from "./thread-records.ts";
 
-export type CairnSemanticRecallOptions = {
+export type CairnSemanticRecallOptions = TimeLimit & {
   memory: Cairn;
   /** The user of `cairnStorage`. */
   user: string;
@@ -24,7 +25,12 @@ export type CairnSemanticRecallOptions = {
   prefix?: string;
 };
 
-const OPTIONS: OptionNames<CairnSemanticRecallOptions> = { memory: true, user: true, prefix: true };
+const OPTIONS: OptionNames<CairnSemanticRecallOptions> = {
+  memory: true,
+  user: true,
+  prefix: true,
+  timeoutMs: true,
+};
 
 /** The two parts of a Mastra `Memory` by which it recalls messages. They only work together. */
 export type CairnSemanticRecall = { vector: MastraVector; embedder: MastraEmbeddingModel<string> };
@@ -76,8 +82,9 @@ class CairnVector extends MastraVector {
   readonly #user: string;
   readonly #threads: ThreadRecords;
 
-  constructor({ memory, user, prefix = "mastra/" }: CairnSemanticRecallOptions) {
+  constructor({ user, prefix = "mastra/", ...options }: CairnSemanticRecallOptions) {
     super({ id: "cairn" });
+    const memory = limited(options.memory, options);
     this.#memory = memory;
     this.#user = user;
     this.#threads = new ThreadRecords({ memory, user, prefix });

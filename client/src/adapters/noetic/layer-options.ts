@@ -3,7 +3,8 @@ import type { Cairn } from "../../cairn.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { RememberBody } from "../../shapes.ts";
 import { CONTEXT_OPTIONS, type ContextOptions } from "../context/prompt-memory.ts";
-import { isNumberOrUnset, requireUserIfGiven, requireValid } from "../options/require-options.ts";
+import type { TimeLimit } from "../limits/time-limit.ts";
+import { requireTimeout, requireUserIfGiven, requireValid } from "../options/require-options.ts";
 import type { Turn } from "./turns.ts";
 
 export type FunctionName = "remember" | "recall";
@@ -15,7 +16,7 @@ export type Timeouts = { init?: number; recall?: number; store?: number };
 /** The tokens of a layer, as Noetic takes them: exactly these, from and to, or a share that Noetic chooses. */
 export type LayerBudget = number | { min: number; max: number } | "auto";
 
-export type CairnLayerOptions<P extends Provided = true> = {
+export type CairnLayerOptions<P extends Provided = true> = TimeLimit & {
   memory: Cairn;
   /** Your zod (4): Noetic requires its schemas for functions, and this package has none. */
   z: typeof z;
@@ -31,7 +32,7 @@ export type CairnLayerOptions<P extends Provided = true> = {
   slot?: number;
   /** `atomic`, unless set, reads the context before each model call; `eventual` once in a run. */
   recallMode?: "atomic" | "eventual";
-  /** Timeouts of the hooks in milliseconds: `recall` 5,000 and `store` 30,000 unless set; `init` calls no server. */
+  /** Timeouts of the hooks in milliseconds: those of `recall` and `store` are `timeoutMs` unless set; `init` calls no server. */
   timeouts?: Timeouts;
   /** `disable` goes on without the layer if the run's resource is no user; `throw`, unless set, ends the run. */
   onInitError?: "throw" | "disable";
@@ -55,6 +56,7 @@ const OPTIONS: OptionNames<CairnLayerOptions<Provided>> = {
   onInitError: true,
   provides: true,
   toMemory: true,
+  timeoutMs: true,
 };
 
 /** Throws a `TypeError` for an unknown or invalid option. */
@@ -84,15 +86,8 @@ export function requireLayerOptions(options: CairnLayerOptions<Provided>): void 
     '"throw" or "disable"',
   );
   const { init, recall, store } = timeouts ?? {};
-  requireValid(
-    made,
-    {
-      "timeouts.init": isNumberOrUnset(init, 1, MAX_TIMEOUT_MS),
-      "timeouts.recall": isNumberOrUnset(recall, 1, MAX_TIMEOUT_MS),
-      "timeouts.store": isNumberOrUnset(store, 1, MAX_TIMEOUT_MS),
-    },
-    `a number from 1 to ${MAX_TIMEOUT_MS}`,
-  );
+  for (const [name, ms] of Object.entries({ init, recall, store }))
+    requireTimeout(made, ms, `timeouts.${name}`);
   requireValid(
     made,
     {
@@ -114,6 +109,3 @@ function isBudget(budget: unknown): boolean {
 
 const isTokens = (value: unknown): boolean =>
   typeof value === "number" && value >= 0 && Number.isFinite(value);
-
-/** The longest delay of a timer. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;

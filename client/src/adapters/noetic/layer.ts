@@ -1,4 +1,3 @@
-import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory, RememberBody } from "../../shapes.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { episodeOf, turnOf } from "./episode.ts";
@@ -11,6 +10,7 @@ import {
   type Provided,
   requireLayerOptions,
 } from "./layer-options.ts";
+import { TIMEOUT_MS, withinLimit } from "../limits/time-limit.ts";
 import { ownerOf } from "./owners.ts";
 import { RunMemories, withBlocks } from "./run-memories.ts";
 import { saysAnything, turnsIn, withNew } from "./turns.ts";
@@ -49,8 +49,6 @@ export type CairnLayer<P extends Provided = true> = {
 };
 
 const SLOT = 300;
-const RECALL_MS = 5_000;
-const STORE_MS = 30_000;
 /** The usual, the least and the greatest budget of a context in tokens, and the longest query in bytes (src/domain). */
 const BUDGET = 2_000;
 const LEAST_BUDGET = 100;
@@ -70,7 +68,8 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
   requireLayerOptions(options);
   const { memory, z, scope, slot = SLOT, recallMode = "atomic", toMemory = episodeOf } = options;
   const { onInitError = "throw", provides = true, context = {} } = options;
-  const { init, recall: recallMs = RECALL_MS, store: storeMs = STORE_MS } = options.timeouts ?? {};
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const { init, recall: recallMs = timeoutMs, store: storeMs = timeoutMs } = options.timeouts ?? {};
   const timeouts = { ...(init !== undefined && { init }), recall: recallMs, store: storeMs };
   const budget = layerBudget(options.budget ?? context.budget ?? BUDGET);
   const greatest = Math.min(budget === "auto" ? MOST_BUDGET : budget.max, context.budget ?? MOST_BUDGET);
@@ -83,13 +82,18 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
     const asked = truncateUtf8(query.trim(), LONGEST_QUERY);
     if (asked === "") return [];
     const body = { query: asked, k: most, scope, owners: context.owners, window: 0 };
-    return (await memory.recall(userOf(ctx), body, within(recallMs))).hits;
+    const found = await withinLimit({ timeoutMs: recallMs }, (signal) =>
+      memory.recall(userOf(ctx), body, { signal }),
+    );
+    return found.hits;
   };
   const remember = (ctx: ExecutionContext, remembered: RememberBody): Promise<Memory> =>
-    memory.memories.remember(
-      userOf(ctx),
-      { scope, ...remembered },
-      { ...within(storeMs), trust: "model", adapter: "noetic" },
+    withinLimit({ timeoutMs: storeMs }, (signal) =>
+      memory.memories.remember(
+        userOf(ctx),
+        { scope, ...remembered },
+        { signal, trust: "model", adapter: "noetic" },
+      ),
     );
   const functions = functionsOf<State>({ z, find, remember });
   return {
@@ -110,8 +114,8 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
         if (most < LEAST_BUDGET) return null;
         const known = recallMode === "eventual" ? runs.of(ctx) : undefined;
         const reader = { memory, user: userOf(ctx), context: { ...context, scope, budget: most } };
-        const { signal } = within(recallMs);
-        const { first } = known ?? (await runs.read(reader, { query, items: log.items, ctx, signal }));
+        const read = (signal: AbortSignal) => runs.read(reader, { query, items: log.items, ctx, signal });
+        const { first } = known ?? (await withinLimit({ timeoutMs: recallMs }, read));
         return first === "" ? null : first;
       },
       projectHistory: async ({ items, ctx }) => {
@@ -138,5 +142,3 @@ export function cairnLayer<const P extends Provided = true>(options: CairnLayerO
 
 const layerBudget = (budget: LayerBudget): CairnLayer["budget"] =>
   typeof budget === "number" ? { min: budget, max: budget } : budget;
-
-const within = (ms: number): Required<Pick<CallOptions, "signal">> => ({ signal: AbortSignal.timeout(ms) });

@@ -73,7 +73,7 @@ export function withBlocks<I extends Item>(items: readonly I[], { blocks }: RunM
 function namesOf(items: readonly Item[]): string[] {
   const times = new Map<string, number>();
   return items
-    .map((item) => ("id" in item && item.id !== undefined ? `#${String(item.id)}` : nameOf(item)))
+    .map((item) => ("id" in item && typeof item.id === "string" ? `#${item.id}` : nameOf(item)))
     .toReversed()
     .map((name) => {
       const time = times.get(name) ?? 0;

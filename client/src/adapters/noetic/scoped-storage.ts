@@ -2,13 +2,14 @@ import type { Cairn } from "../../cairn.ts";
 import { KeyedEntries } from "../entries/keyed-entries.ts";
 import { requireUserIfGiven } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
+import type { TimeLimit } from "../limits/time-limit.ts";
 import type { ScopedStorage } from "./interfaces.ts";
 import { ownerOf, type Scope } from "./owners.ts";
 import { storageOf } from "./storage.ts";
 
 export type { Scope } from "./owners.ts";
 
-export type CairnScopedStorageOptions = {
+export type CairnScopedStorageOptions = TimeLimit & {
   memory: Cairn;
   layerId: string;
   scope: Scope;
@@ -20,8 +21,6 @@ export type CairnScopedStorageOptions = {
   shared?: string;
   /** Prepended to the keys of the entries; nothing unless set. */
   prefix?: string;
-  /** The timeout of each method in milliseconds; none unless set. */
-  timeoutMs?: number;
 };
 
 const OPTIONS: OptionNames<CairnScopedStorageOptions> = {

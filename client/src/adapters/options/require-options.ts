@@ -1,8 +1,9 @@
 import type { Cairn } from "../../cairn.ts";
 import { type Names, requireKnownOptions } from "../../known-options.ts";
+import { MAX_TIMEOUT_MS } from "../limits/time-limit.ts";
 
 /** The options that every adapter shares. `memory` is unknown, since adapters take different parts of the client. */
-type Given = { memory: unknown; user?: unknown };
+type Given = { memory: unknown; user?: unknown; timeoutMs?: unknown };
 
 /** Each adapter uses at least one of these parts of the client. */
 const PARTS: readonly (keyof Cairn)[] = [
@@ -24,6 +25,16 @@ export function requireMemory(adapter: string, options: Given, names: Names): vo
     throw new TypeError(`${adapter}: \`memory\` is missing: pass the client that cairn() returns`);
   if (!PARTS.some((name) => name in memory))
     throw new TypeError(`${adapter}: \`memory\` is no client: pass the client that cairn() returns`);
+  requireTimeout(adapter, given?.timeoutMs);
+}
+
+/** Throws a `TypeError` for a limit that no timer has. */
+export function requireTimeout(made: string, timeoutMs: unknown, name = "timeoutMs"): void {
+  requireValid(
+    made,
+    { [name]: isNumberOrUnset(timeoutMs, 1, MAX_TIMEOUT_MS) },
+    `a number from 1 to ${MAX_TIMEOUT_MS}`,
+  );
 }
 
 /** Requires a client and a user. Without the check, calls would go to a user named `undefined`. */
