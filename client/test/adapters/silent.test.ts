@@ -305,10 +305,18 @@ const cases: Record<string, Case> = {
     totalMs: 9_000,
     make: async ({ user, onError, memory }) => {
       const llm = async () => found("We worked.");
-      const extension = dexMemory({ memory, user, projectRoot: "/p", procedureOwner: user, llm, onError });
+      // It does not tell what failed: after `inject`, it is the summary's save.
+      let doing = "context";
+      const told = (error: unknown) => onError(error, { doing });
+      const of = { memory, user, projectRoot: "/p", procedureOwner: user };
+      const extension = dexMemory({ ...of, llm, onError: told });
       return {
         turn: async (content) => {
+          doing = "context";
           const sent = await extension.inject([{ role: "user", content }]);
+          // The client's `later` tells it in the next task.
+          await Promise.resolve();
+          doing = "save";
           extension.afterTurn([...sent, { role: "assistant", content: "Fine." }]);
         },
         end: () => extension.dispose(),
