@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { measureCodes } from "./codes.ts";
 import { type Bounds, Client, type Round } from "./load.ts";
 import { type Sizes as MemorySizes, prepareMemories } from "./memories.ts";
 import { type Operation, prepare, type Sizes as ThreadSizes } from "./operations.ts";
@@ -24,6 +25,7 @@ const { values: options } = parseArgs({
     rows: { type: "boolean", default: false },
     sizes: { type: "boolean", default: false },
     models: { type: "boolean", default: false },
+    codes: { type: "boolean", default: false },
   },
 });
 const roundCount = options.smoke ? 1 : Number(options.rounds);
@@ -110,6 +112,7 @@ async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): 
 }
 
 if (options.models) await measureModels();
+else if (options.codes) await measureCodes(options);
 else if (options.rows) await countRows(options);
 else {
   if (!options.sizes) await compare();

@@ -1,8 +1,10 @@
 // What all objects of an isolate may hold of vectors together, and what becomes of those that find no room.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { VectorRows } from "../../durable-objects/user-memory/search-index/vector-rows.ts";
 import { userHash } from "../../src/domain/ids.ts";
+import { CodeTable } from "../../src/platform/vectors/code-table.ts";
 import { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
 import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
 import { call, newUser } from "../call.ts";
@@ -12,8 +14,9 @@ import { rememberMany, type Seen } from "../memory-calls.ts";
 
 const DIMENSIONS = 256;
 const MINUTE = 60_000;
-/** What one user of these tests holds. */
+/** What one user of these tests holds: the vectors, or their codes. */
 const ONE = VectorTable.bytesOf(DIMENSIONS, 80);
+const CODES = new CodeTable(DIMENSIONS, 80).bytes;
 
 /** Notes the most that was ever held. */
 class Watched extends VectorBudget {
@@ -28,7 +31,10 @@ class Watched extends VectorBudget {
 beforeEach(() => {
   control.clockAt = clock();
 });
-afterEach(restore);
+afterEach(() => {
+  vi.restoreAllMocks();
+  restore();
+});
 
 const pass = (ms: number) => void (control.clockAt = (control.clockAt ?? 0) + ms);
 function limited(bytes: number): Watched {
@@ -47,10 +53,11 @@ const TEXTS = [
 ];
 async function told(texts: readonly string[] = TEXTS): Promise<string> {
   const user = newUser();
-  await rememberMany(
-    user,
-    texts.map((text) => ({ text })),
-  );
+  for (let start = 0; start < texts.length; start += 500)
+    await rememberMany(
+      user,
+      texts.slice(start, start + 500).map((text) => ({ text })),
+    );
   return user;
 }
 /** What is found by meaning alone, with the scores. */
@@ -101,7 +108,7 @@ describe("two users that do not fit together", () => {
     for (const user of [ann, bob]) await evict(user);
     await found(ann, "a cat");
     await found(bob, "a cat");
-    expect(await heldBy(bob)).toBe(0);
+    expect(await heldBy(bob)).toBe(CODES);
     pass(MINUTE);
     await found(bob, "a cat");
     expect(await heldBy(ann)).toBe(0);
@@ -112,7 +119,7 @@ describe("two users that do not fit together", () => {
 describe("an object that finds no room", () => {
   it("finds by its storage what it would find in memory: narrowed, in threads, capped, and what is new or gone", async () => {
     const [both, began]: [object[], number | null] = [[], control.clockAt];
-    for (const bytes of [Number.POSITIVE_INFINITY, 0]) {
+    for (const bytes of [Number.POSITIVE_INFINITY, 2 * CODES, 0]) {
       control.clockAt = began;
       const budget = limited(bytes);
       control.vectorBytes = 8 * DIMENSIONS;
@@ -149,8 +156,49 @@ describe("an object that finds no room", () => {
       expect(budget.most > 0).toBe(bytes > 0);
       both.push(answers);
     }
-    const [inMemory, inStorage] = both;
+    const [inMemory, byCodes, inStorage] = both;
     expect(inStorage).toEqual(inMemory);
+    expect(byCodes).toEqual(inMemory);
+  });
+
+  it("holds the codes of its vectors, and reads each time only the vectors that they name", async () => {
+    const user = await told(Array.from({ length: 2_500 }, (_, i) => `the train number ${i} to the coast`));
+    const scan = vi.spyOn(VectorRows.prototype, "blocks");
+    const read = vi.spyOn(VectorRows.prototype, "read");
+    const vectorsRead = () => read.mock.calls.reduce((sum, [, numbers]) => sum + numbers.length, 0);
+    const budget = limited(VectorTable.bytesOf(DIMENSIONS, 500));
+    await evict(user);
+    await found(user, "a train");
+    expect(budget.heldBytes).toBeGreaterThan(2_500 * 40);
+    // Not what was there before, but what comes and goes.
+    scan.mockClear();
+    read.mockClear();
+    await rememberMany(user, [{ text: "a violin in its case" }]);
+    for (let i = 0; i < 3; i++)
+      expect((await found(user, "a violin", { k: 1 })).hits[0]?.[0]).toBe("a violin in its case");
+    expect(scan).not.toHaveBeenCalled();
+    expect(vectorsRead()).toBeGreaterThanOrEqual(3 * 2_048);
+    expect(vectorsRead()).toBeLessThan(3 * 2_450);
+    const [hit] = (await call(`/v1/users/${user}/recall`, { json: { query: "a violin", k: 1 } })).body.hits;
+    await call(`/v1/users/${user}/memories/${hit.id}`, { method: "DELETE" });
+    expect((await found(user, "a violin", { k: 1 })).hits[0]?.[0]).not.toBe("a violin in its case");
+    expect(scan).not.toHaveBeenCalled();
+  });
+
+  it("holds its vectors in full again once there is room", async () => {
+    const user = await told();
+    const other = await told();
+    const budget = limited(ONE * 1.5);
+    for (const one of [user, other]) await evict(one);
+    await found(other, "a cat");
+    await found(user, "a cat");
+    expect(budget.heldBytes).toBeLessThan(ONE + CODES);
+    pass(MINUTE);
+    await found(user, "a cat");
+    expect(budget.heldBytes).toBeGreaterThan(ONE / 2);
+    const scan = vi.spyOn(VectorRows.prototype, "blocks");
+    await found(user, "a feline naps");
+    expect(scan).not.toHaveBeenCalled();
   });
 
   it("drops what it holds when a write finds no room for more, and loses nothing", async () => {

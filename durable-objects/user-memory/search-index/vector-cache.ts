@@ -1,6 +1,7 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
 import type { DroppableVectors } from "../../../src/platform/vectors/vector-budget.ts";
-import { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
+import type { CodeTable } from "../../../src/platform/vectors/code-table.ts";
+import type { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { isMessage } from "../core/position.ts";
 
 /** Share of the vectors that is evicted at once, as finding the last ones sorts them all. */
@@ -11,17 +12,20 @@ const ROOMY = 0.9;
 /** True if vectors of some memories, and of some messages, are left out. */
 export type Missing = { memories: boolean; messages: boolean };
 
-/** The vectors of one model in memory, up to a capacity: memories first, then messages, the newest of each. */
+/** The vectors of one model, or their codes where the budget has no room for more. */
+export type CachedTable = VectorTable | CodeTable;
+
+/** The vectors, or the codes, of one model in memory, up to a capacity: memories first, then messages, the newest of each. */
 export class VectorCache implements DroppableVectors {
   readonly missing: Missing = { memories: false, messages: false };
-  #table: VectorTable | null;
+  #table: CachedTable | null;
 
-  constructor(table: VectorTable) {
+  constructor(table: CachedTable) {
     this.#table = table;
   }
 
   /** Null once the budget dropped it. */
-  get table(): VectorTable | null {
+  get table(): CachedTable | null {
     return this.#table;
   }
 
@@ -38,14 +42,14 @@ export class VectorCache implements DroppableVectors {
   }
 
   /** True if loading again would cache more. */
-  isStale({ size, capacity }: VectorTable): boolean {
+  isStale({ size, capacity }: CachedTable): boolean {
     return !this.isComplete && size < capacity * ROOMY;
   }
 
   /** A full table evicts the last in the order above; a vector that comes after these itself is left out. */
-  put(table: VectorTable, n: number, vector: Quantised): void {
+  put(table: CachedTable, n: number, vector: Quantised): void {
     if (table.set(n, vector)) return;
-    const last = table.documents.toSorted(inOrder).slice(-Math.ceil(table.capacity * EVICTED_AT_ONCE));
+    const last = [...table.documents].toSorted(inOrder).slice(-Math.ceil(table.capacity * EVICTED_AT_ONCE));
     if (inOrder(n, last[0] ?? n) > 0) return this.leaveOut(n);
     for (const one of last) {
       table.delete(one);

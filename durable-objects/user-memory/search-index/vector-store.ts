@@ -2,7 +2,9 @@ import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder
 import { dotWith, type Quantised, quantise } from "../../../src/platform/vectors/int8.ts";
 import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.ts";
 import { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
-import { type Missing, VectorCache } from "./vector-cache.ts";
+import { CodeTable } from "../../../src/platform/vectors/code-table.ts";
+import { CodedVectors } from "./coded-vectors.ts";
+import { type CachedTable, type Missing, VectorCache } from "./vector-cache.ts";
 import { PieceCounts } from "./piece-counts.ts";
 import { StoredVectors } from "./stored-vectors.ts";
 import { type VectorName, VectorRows } from "./vector-rows.ts";
@@ -33,9 +35,9 @@ export type VectorCacheOptions = {
 /** The order of loading: the greatest number of each first. */
 const ORDER = [MEMORIES, MESSAGES];
 
-/** The vectors that a query is compared with: cached, or read from storage by each search. */
+/** The vectors that a query is compared with: cached, or read from storage by each search, all or the likely ones. */
 type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
-type LoadedCache = { cache: VectorCache; table: VectorTable };
+type LoadedCache = { cache: VectorCache; table: CachedTable };
 
 /** What is stored of a text: a vector, if it has one, and its word pieces, if they are cut. */
 export type IndexedText = Space & { vector: Vector; pieces: Uint16Array | null };
@@ -150,7 +152,9 @@ export class VectorStore {
 
   /** The model's vectors up to the capacity: memories first, then messages, the newest of each. */
   searched(space: Space): SearchedVectors {
-    return this.#loaded(space)?.table ?? this.#inStorage(space);
+    const table = this.#loaded(space)?.table;
+    if (table === undefined) return this.#inStorage(space);
+    return table instanceof CodeTable ? new CodedVectors(this.rows, space.model, table) : table;
   }
 
   /** True if memories, and messages, have vectors that `searched` leaves out. */
@@ -161,14 +165,15 @@ export class VectorStore {
   /** The cosine with the query of each of these documents that has a vector of its model. `load`: loads the cache for it. */
   cosines(query: EmbeddedQuery, numbers: readonly number[], { load = true } = {}): Map<number, number> {
     const loaded = load || this.#caches.has(query.model) ? this.#loaded(query) : null;
+    const table = loaded?.table instanceof VectorTable ? loaded.table : null;
     const cosines = new Map<number, number>();
     const absent: number[] = [];
     for (const n of numbers) {
-      const cosine = loaded?.table.score(n, query.vector);
+      const cosine = table?.score(n, query.vector);
       if (cosine !== undefined) cosines.set(n, cosine);
       else absent.push(n);
     }
-    if (absent.length === 0 || loaded?.cache.isComplete === true) return cosines;
+    if (absent.length === 0 || (table !== null && loaded?.cache.isComplete === true)) return cosines;
     // Computed as the table does it: the same to the last digit.
     for (const { n, vector } of this.rows.read(query.model, absent))
       cosines.set(n, dotWith(vector, query.vector));
@@ -207,23 +212,33 @@ export class VectorStore {
     cache.put(table, n, vector);
   }
 
-  /** The cache, loaded if need be; null if the budget has no room for it. */
+  /** The cache, loaded if need be: of the vectors, or of their codes; null if the budget has room for neither. */
   #loaded(space: Space): LoadedCache | null {
     const { model } = space;
     const cache = this.#caches.get(model);
     const table = cache?.table ?? null;
-    if (cache !== undefined && table !== null && !cache.isStale(table)) {
+    if (cache !== undefined && table !== null && !cache.isStale(table) && !this.#fitsWhole(table, space)) {
       this.#touch(cache);
       return { cache, table };
     }
     if (cache !== undefined) this.#drop(model, cache);
-    return this.#load(space);
+    const capacity = this.#capacity(space.dimensions);
+    return (
+      this.#load(model, new VectorTable(space.dimensions, capacity)) ??
+      this.#load(model, new CodeTable(space.dimensions, capacity))
+    );
   }
 
-  /** Loads the vectors of a model up to the capacity, and counts the pieces in the same pass. */
-  #load({ model, dimensions }: Space): LoadedCache | null {
+  /** True if the budget has room by now for the vectors of which only the codes are held. */
+  #fitsWhole(table: CachedTable, { dimensions }: Space): boolean {
     const { budget, now } = this.#options;
-    const table = new VectorTable(dimensions, this.#capacity(dimensions));
+    if (!(table instanceof CodeTable)) return false;
+    return budget.hasRoom(VectorTable.bytesOf(dimensions, 1.5 * table.size), now());
+  }
+
+  /** Loads the vectors, or the codes, of a model up to the capacity, and counts the pieces in the same pass. */
+  #load(model: string, table: CachedTable): LoadedCache | null {
+    const { budget, now } = this.#options;
     const cache = new VectorCache(table);
     if (!budget.makeRoom(table.bytes, now())) return null;
     this.#touch(cache);
@@ -237,7 +252,7 @@ export class VectorStore {
             budget.release(cache);
             return null;
           }
-          if (!table.set(n, vector)) cache.leaveOut(n);
+          if (!table.add(n, vector)) cache.leaveOut(n);
         }
         if (!isCounting && !cache.isComplete) break;
       }

@@ -33,20 +33,30 @@ export class VectorBudget {
     return sumOf(this.#held.keys());
   }
 
+  /** True if `makeRoom` would succeed. */
+  hasRoom(bytes: number, now: number): boolean {
+    return this.heldBytes + bytes - this.bytes <= sumOf(this.#idle(now));
+  }
+
   /** Drops others to make room for so many more bytes. Returns false, and drops nothing, if that is impossible. */
   makeRoom(bytes: number, now: number): boolean {
     const missing = this.heldBytes + bytes - this.bytes;
     if (missing <= 0) return true;
-    // The absolute distance, as clocks may be set back.
-    const idle = [...this.#held].filter(([, { usedAt }]) => Math.abs(now - usedAt) >= KEEP_MS);
-    if (sumOf(idle.map(([vectors]) => vectors)) < missing) return false;
+    if (!this.hasRoom(bytes, now)) return false;
     let freed = 0;
-    for (const [vectors] of idle) {
+    for (const vectors of this.#idle(now)) {
       if (freed >= missing) break;
       freed += vectors.bytes;
       this.release(vectors);
     }
     return true;
+  }
+
+  #idle(now: number): DroppableVectors[] {
+    // The absolute distance, as clocks may be set back.
+    return [...this.#held].flatMap(([vectors, { usedAt }]) =>
+      Math.abs(now - usedAt) >= KEEP_MS ? [vectors] : [],
+    );
   }
 
   /** Counts vectors of an object, which must fit, as the most recently used. */

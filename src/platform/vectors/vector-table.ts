@@ -74,6 +74,11 @@ export class VectorTable {
     return true;
   }
 
+  /** Puts the vector of a document that has none. */
+  add(n: number, vector: Quantised): boolean {
+    return this.set(n, vector);
+  }
+
   /** The last row moves to the place of the deleted one. */
   delete(n: number): void {
     const row = this.#rowOf.get(n);
