@@ -12,6 +12,7 @@ import { Progress } from "./progress.ts";
 import { measureModels } from "./models.ts";
 import { countRows } from "./rows.ts";
 import { measureSizes } from "./sizes.ts";
+import { measureStretches } from "./stretches.ts";
 import { type Counts, countsBy, totalOf } from "./counts.ts";
 import { median, print, type Summary, summary } from "./table.ts";
 import { idle, type Server, startCairn, startFloor } from "./servers.ts";
@@ -24,6 +25,7 @@ const { values: options } = parseArgs({
     only: { type: "string", default: "" },
     rows: { type: "boolean", default: false },
     sizes: { type: "boolean", default: false },
+    stretches: { type: "boolean", default: false },
     models: { type: "boolean", default: false },
     codes: { type: "boolean", default: false },
   },
@@ -59,6 +61,8 @@ const allSizes: Record<"smoke" | "quick" | "full", Sizes> = {
   },
 };
 const sizes = allSizes[size];
+/** Messages of the thread that is ingested. */
+const INGESTED = { smoke: 200, quick: 2_000, full: 10_000 } as const;
 const bounds: Record<"short" | "long", Bounds> = options.smoke
   ? { short: { ms: 50, calls: 4 }, long: { ms: 50, calls: 4 } }
   : { short: { ms: 500, calls: 10_000 }, long: { ms: 3_000, calls: 20_000 } };
@@ -114,8 +118,10 @@ async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): 
 if (options.models) await measureModels();
 else if (options.codes) await measureCodes(options);
 else if (options.rows) await countRows(options);
+else if (options.stretches) await measureStretches(INGESTED[size]);
 else {
   if (!options.sizes) await compare();
+  if (!options.sizes && options.only === "") await measureStretches(INGESTED[size]);
   if (options.sizes || (options.smoke && options.only === "")) await measureSizes(size);
 }
 

@@ -1,5 +1,6 @@
 import { backOff } from "./back-off.ts";
 import type { AlarmScheduler } from "./alarm-scheduler.ts";
+import { turn } from "./turn.ts";
 
 /** Idempotent, bounded work of an alarm. `nextDue`: when to run next, or null. */
 export interface Chore {
@@ -30,6 +31,7 @@ export class Chores {
     for (const [name, chore] of this.#chores)
       try {
         await chore.run(this.#now());
+        await turn();
       } catch (error) {
         this.#failed(name, error);
         failed.add(name);

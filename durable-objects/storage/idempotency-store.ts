@@ -82,8 +82,8 @@ export class IdempotencyStore {
   }
 
   /** Deletes expired answers, a bounded number a run, and their lists of memories. */
-  run(now: number): void {
-    this.expirySweep.run(now);
+  async run(now: number): Promise<void> {
+    await this.expirySweep.run(now);
     this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");
   }
 

@@ -21,8 +21,9 @@ function talk(...said: (string | number)[]): SourceMessage[] {
     }
   return messages;
 }
+const split = (...given: Parameters<typeof sessionsOf>) => [...sessionsOf(...given)];
 const spans = (messages: readonly SourceMessage[]) =>
-  sessionsOf(messages, options).map(({ from, to }) => [from, to]);
+  split(messages, options).map(({ from, to }) => [from, to]);
 
 describe("sessionsOf", () => {
   it("ends a session where nothing is said for half an hour", () => {
@@ -75,8 +76,8 @@ describe("sessionsOf", () => {
       "Thanks",
       "You're welcome",
     );
-    expect(sessionsOf(messages, options).map(({ text }) => text)).toEqual(["I moved to Lisbon on 3 May."]);
-    expect(sessionsOf(talk("Hi", "Hello!", "thanks, bye", "Bye!"), options)).toEqual([
+    expect(split(messages, options).map(({ text }) => text)).toEqual(["I moved to Lisbon on 3 May."]);
+    expect(split(talk("Hi", "Hello!", "thanks, bye", "Bye!"), options)).toEqual([
       { from: 1, to: 4, text: "" },
     ]);
   });
@@ -84,16 +85,16 @@ describe("sessionsOf", () => {
   it("chooses what tells most, in its order, in 600 characters", () => {
     const many = Array.from({ length: 40 }, (_, i) => `We talked about plans of kind ${i % 7} again.`);
     const last = "I fly to Oslo with Anna on 12 June.";
-    const [session] = sessionsOf(talk(...many.flatMap((text) => [text, "I see."]), last), options).slice(-1);
+    const [session] = split(talk(...many.flatMap((text) => [text, "I see."]), last), options).slice(-1);
     expect(session?.text).toContain("Oslo");
     expect(session?.text.length).toBeLessThanOrEqual(600);
   });
 
   it("takes ten thousand messages, a long one, and any script", () => {
     const messages = talk(...Array.from({ length: 10_000 }, (_, i) => `message about topic ${i % 50}`));
-    expect(sessionsOf(messages, options).at(-1)?.to).toBe(10_000);
-    expect(sessionsOf(talk("x ".repeat(500_000)), options)).toHaveLength(1);
-    expect(sessionsOf(talk("אני גר בתל אביב 🏖️", "نعم"), options)).toHaveLength(1);
-    expect(sessionsOf([], options)).toEqual([]);
+    expect(split(messages, options).at(-1)?.to).toBe(10_000);
+    expect(split(talk("x ".repeat(500_000)), options)).toHaveLength(1);
+    expect(split(talk("אני גר בתל אביב 🏖️", "نعم"), options)).toHaveLength(1);
+    expect(split([], options)).toEqual([]);
   });
 });

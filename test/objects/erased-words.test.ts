@@ -179,7 +179,7 @@ describe("the words of what is gone leave the full-text index", () => {
 
 it("merges some pages at a time, wherever it was interrupted, and ends while more is written and deleted", async () => {
   const user = await userWithSomeThatStays();
-  const alarms = await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
+  const alarms = await runInDurableObject(await objectOf(user), async (_, { storage: { sql } }) => {
     // Each as after an eviction.
     const merger = () =>
       new WordMerger({
@@ -198,7 +198,7 @@ it("merges some pages at a time, wherever it was interrupted, and ends while mor
     remove(1000);
     const round = merger().startRound();
     for (let alarm = 1; alarm < 1000; alarm++) {
-      merger().run();
+      await merger().run();
       if (merger().hasEnded(round)) return alarm;
       put(1000 + alarm, `note ${alarm}`);
       remove(alarm);

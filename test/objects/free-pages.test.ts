@@ -25,7 +25,7 @@ async function pagesOf(user: string): Promise<{ rounds: number; zeros: number; u
 it("takes up all free pages with zeros, gives them back, and goes on wherever it was interrupted", async () => {
   const user = newUser();
   await create(user);
-  const seen = await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
+  const seen = await runInDurableObject(await objectOf(user), async (_, { storage: { sql } }) => {
     const before = sql.databaseSize;
     sql.exec("CREATE TABLE much (bytes BLOB)");
     for (let n = 0; n < 20; n++) sql.exec("INSERT INTO much VALUES (randomblob(?))", MB);
@@ -35,7 +35,7 @@ it("takes up all free pages with zeros, gives them back, and goes on wherever it
     const round = new FreePages(sql).next();
     const used: number[] = [];
     // Each as after an eviction.
-    while (!new FreePages(sql, 1).overwrite(round)) used.push(sql.databaseSize);
+    while (!(await new FreePages(sql, 1).overwrite(round))) used.push(sql.databaseSize);
     return { before, most, used, after: sql.databaseSize };
   });
   expect(seen.used.length).toBeGreaterThan(2);
@@ -47,19 +47,19 @@ it("takes up all free pages with zeros, gives them back, and goes on wherever it
 it("overwrites anew for what is freed while the zeros are being removed", async () => {
   const user = newUser();
   await create(user);
-  const used = await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
+  const used = await runInDurableObject(await objectOf(user), async (_, { storage: { sql } }) => {
     for (let n = 0; n < 8; n++) sql.exec(`CREATE TABLE much${n} AS SELECT zeroblob(${MB}) AS bytes`);
     const pages = new FreePages(sql, 1);
     pages.note();
     for (let n = 0; n < 7; n++) sql.exec(`DROP TABLE much${n}`);
     const isRemoving = () => sql.exec<{ filled: number }>("SELECT filled FROM free_pages").one().filled === 1;
     const first = pages.next();
-    while (!isRemoving()) pages.overwrite(first);
+    while (!isRemoving()) await pages.overwrite(first);
     sql.exec("DROP TABLE much7");
     const second = pages.next();
-    while (!pages.overwrite(first));
+    while (!(await pages.overwrite(first)));
     const seen: number[] = [];
-    while (!pages.overwrite(second)) seen.push(sql.databaseSize);
+    while (!(await pages.overwrite(second))) seen.push(sql.databaseSize);
     return seen;
   });
   expect(Math.max(...used)).toBeGreaterThan(7 * MB);
@@ -84,13 +84,13 @@ it("counts no zeros as what the user holds", async () => {
   const { id } = await create(user);
   const object = await objectOf(user);
   const before = (await pagesOf(user)).used;
-  await runInDurableObject(object, (_, { storage: { sql } }) => {
+  await runInDurableObject(object, async (_, { storage: { sql } }) => {
     sql.exec("CREATE TABLE much (bytes BLOB)");
     for (let n = 0; n < 20; n++) sql.exec("INSERT INTO much VALUES (zeroblob(?))", MB);
     const pages = new FreePages(sql, 4);
     pages.note();
     sql.exec("DROP TABLE much");
-    pages.overwrite(pages.next());
+    await pages.overwrite(pages.next());
     expect(Math.abs(sql.databaseSize - pages.bytes - before)).toBeLessThan(30_000);
     // Some are removed already.
     sql.exec("DELETE FROM zeros WHERE rowid <= 5");

@@ -1,7 +1,9 @@
+import { turn } from "../../storage/turn.ts";
+
 /** The peak is stored in steps: a growing object does not write it in each alarm. */
 const PEAK_STEP = 256 * 1024;
 const PAGE = 4096;
-/** Pages of one row of zeros, and rows of one transaction. */
+/** Pages of one row of zeros, and rows of one transaction: some 20 ms, for which other calls wait. */
 const ROW_PAGES = 256;
 const ROWS = 16;
 /** Transactions that one alarm takes. */
@@ -56,8 +58,11 @@ export class FreePages {
   }
 
   /** Works on the round for a bounded time. Returns whether it has ended. */
-  overwrite(round: number): boolean {
-    for (let slice = 0; slice < SLICES && this.#row().rounds < round; slice++) this.#slice();
+  async overwrite(round: number): Promise<boolean> {
+    for (let slice = 0; slice < SLICES && this.#row().rounds < round; slice++) {
+      this.#slice();
+      await turn();
+    }
     return this.#row().rounds >= round;
   }
 

@@ -86,7 +86,7 @@ export class Entries {
     const done = grow();
     if (done.ok || done.code !== "quota_entries") return done;
     // Expired entries count until they are swept.
-    entries.expirySweep.run(now());
+    entries.expirySweep.sweepNow(now());
     return grow();
   }
 }

@@ -4,6 +4,7 @@ import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import type { StorageReset } from "./storage-reset.ts";
+import { turn } from "../../storage/turn.ts";
 import { LANDS_WITHIN_MS } from "../threads/thread-announcements.ts";
 import { type Erased, type OpenErasure, rangesOf } from "./erasure-log.ts";
 import type { EraserDependencies } from "./eraser-dependencies.ts";
@@ -32,7 +33,7 @@ export class ErasureSteps {
     if (erased.what === "thread")
       switch (store) {
         case "object":
-          return this.#messagesGone(state.id) && this.#wordsGone(state.id) && this.#overwritten(state.id);
+          return this.#threadGoneHere(state.id);
         case "vectors":
           // The messages name the vectors.
           return this.#messagesGone(state.id) && this.#vectorsGone(erased);
@@ -132,7 +133,7 @@ export class ErasureSteps {
     return false;
   }
 
-  #tables(id: string, epoch: number): boolean {
+  async #tables(id: string, epoch: number): Promise<boolean> {
     const { log, tables, transactions, vectors } = this.#deps;
     for (let slice = 0; slice < SLICES; slice++) {
       const removed = transactions.atomically(() => {
@@ -144,6 +145,7 @@ export class ErasureSteps {
         return true;
       });
       if (!removed) return true;
+      await turn();
     }
     return false;
   }
@@ -167,26 +169,30 @@ export class ErasureSteps {
     return rangesOf(erased).every((range) => this.#deps.vectors.outbox.isSettled(range));
   }
 
+  async #threadGoneHere(id: string): Promise<boolean> {
+    return this.#messagesGone(id) && (await this.#wordsGone(id)) && (await this.#overwritten(id));
+  }
+
   /** An erasure of the user takes over those of an earlier one. */
   #messagesGone(id: string): boolean {
     return this.#deps.purger.isDone(id) && !this.#deps.tables.hasHidden;
   }
 
   /** True if the full-text index has no deleted words any more, not even under tombstones. */
-  #wordsGone(id: string): boolean {
+  async #wordsGone(id: string): Promise<boolean> {
     const { log, words } = this.#deps;
     const open = log.get(id);
     if (open === null) return false;
     const mergedIn = open.mergedIn ?? words.startRound();
     if (open.mergedIn === null) log.save({ ...open, mergedIn });
-    words.run();
+    await words.run();
     if (words.hasEnded(mergedIn)) return true;
     words.startRound();
     return false;
   }
 
   /** True if the free pages of the file are overwritten. */
-  #overwritten(id: string): boolean {
+  async #overwritten(id: string): Promise<boolean> {
     const { log, pages } = this.#deps;
     const open = log.get(id);
     if (open === null) return false;
@@ -209,8 +215,8 @@ export class ErasureSteps {
     if (store === "object") {
       const forgotten = await this.#forgetFound(user, erased.id, erased);
       if (!forgotten.ok) throw new Error(forgotten.message ?? forgotten.code);
-      if (table.inScope(erased.scope, erased.upTo).length > 0 || !this.#wordsGone(erased.id)) return false;
-      if (!this.#overwritten(erased.id)) return false;
+      if (table.inScope(erased.scope, erased.upTo).length > 0) return false;
+      if (!(await this.#wordsGone(erased.id)) || !(await this.#overwritten(erased.id))) return false;
       log.count(erased.id, "object", { memoryVersions: log.versions(erased.id).all });
       return true;
     }

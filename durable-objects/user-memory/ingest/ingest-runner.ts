@@ -7,6 +7,7 @@ import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.t
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { Chore } from "../../storage/chores.ts";
+import { turn } from "../../storage/turn.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
@@ -61,14 +62,20 @@ export class IngestRunner implements Chore {
     const { store, now } = this.#deps;
     const until = now() + ALARM_MS;
     store.deleteOld(now());
-    for (const id of this.#unstored.keys()) if (store.get(id) === null) this.#unstored.delete(id);
+    for (const id of this.#unstored.keys()) if (!store.has(id)) this.#unstored.delete(id);
     const started = new Set<Promise<void>>();
+    const failed = new Set<Promise<void>>();
     for (;;) {
-      for (let due = this.#nextToStart(); due !== null; due = this.#nextToStart()) {
+      for (let due = this.#nextToStart(); due !== null && failed.size === 0; due = this.#nextToStart()) {
         const step = this.#start(due);
         started.add(step);
-        const ended = () => started.delete(step);
-        step.then(ended, ended);
+        step.then(
+          () => started.delete(step),
+          // It stays, and rejects below.
+          () => failed.add(step),
+        );
+        // The steps of other threads wait for their turn: rules do their work before the first await.
+        await turn();
       }
       if (started.size === 0 || now() >= until) return;
       if (!(await settlesWithin(Promise.race(started), until - now()))) return;
@@ -119,6 +126,8 @@ export class IngestRunner implements Chore {
     const { id, thread } = ingest;
     const step = this.#step(ingest)
       .catch((error: unknown) => this.#failed(id, error))
+      // A step by rules waits for nothing: without a turn, other calls would wait for all of them.
+      .then(turn)
       .finally(() => this.#running.delete(thread))
       // A step that could not even note its failure waits: the alarm is set for it, and `Chores` pauses.
       .then(() => this.#deps.alarms.scheduleBy(this.nextDue()));
@@ -145,7 +154,7 @@ export class IngestRunner implements Chore {
     // The thread, the user, or a message that the model has read may have been deleted meanwhile.
     const read = step !== null && "window" in step ? step.window : [];
     const isWanted = () =>
-      store.get(ingest.id) !== null && read.every(({ seq }) => stores.lineage.position(thread, seq) !== null);
+      store.has(ingest.id) && read.every(({ seq }) => stores.lineage.position(thread, seq) !== null);
     if (!isWanted()) this.#unstored.delete(ingest.id);
     else if (step === null) this.#end(ingest);
     else if ("until" in step) this.#wait(ingest, step.why, step.until);

@@ -53,6 +53,10 @@ export class IngestStore {
     return this.#one("id = ?", id);
   }
 
+  has(id: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM ingests WHERE id = ?", id).toArray().length > 0;
+  }
+
   /** The ingest that is due first, at this time or before, in other threads than these; null if none is. */
   due(now: number, except: readonly number[]): StoredIngest | null {
     return this.#one(

@@ -1,4 +1,5 @@
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { turn } from "../../storage/turn.ts";
 import type { WordIndex } from "./word-index.ts";
 
 type WordMergerDependencies = {
@@ -10,7 +11,7 @@ type WordMergerDependencies = {
   pages?: number;
 };
 
-/** Pages of a step, some 30 ms, and steps of one alarm, for which other calls wait. */
+/** Pages of a step, some 30 ms, for which other calls wait, and steps of one alarm. */
 const PAGES = 250;
 const STEPS = 3;
 /** Deleted words stay this long at most. A round rewrites the whole index, too much for each delete. */
@@ -55,11 +56,12 @@ export class WordMerger {
     return this.#row().due_at;
   }
 
-  run(): void {
+  async run(): Promise<void> {
     for (let step = 0; step < STEPS; step++) {
       const { due_at: due } = this.#row();
       if (due === null || due > this.#deps.now()) return;
       this.#step();
+      await turn();
     }
   }
 

@@ -3,6 +3,7 @@ import type { MessageStore } from "./message-store.ts";
 import type { PositionRange } from "../core/position.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { Transactions } from "../core/transactions.ts";
+import { turn } from "../../storage/turn.ts";
 
 /** Counts what an erasure has removed. */
 type Counter = { count(erasure: string, store: "object", erased: { messages: number }): void };
@@ -44,8 +45,7 @@ export class MessagePurger {
   async run(): Promise<void> {
     for (let slice = 0; slice < SLICES; slice++) {
       if (!this.#deps.transactions.atomically(() => this.#slice())) return;
-      // Other calls run here.
-      await new Promise((resolve) => setTimeout(resolve));
+      await turn();
     }
   }
 

@@ -71,7 +71,7 @@ export class Importer {
     if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
     // Expired entries count until they are swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry"))
-      entries.expirySweep.run(now());
+      await entries.expirySweep.run(now());
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
     return this.#deps.conversations.importing(owner, lines, () => ok(this.#takeAll(owner, items)));
   }

@@ -2,6 +2,8 @@ import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
+import type { IndexedText } from "../search-index/vector-store.ts";
+import { turn } from "../../storage/turn.ts";
 import type { Transactions } from "../core/transactions.ts";
 
 type EmbeddingDependencies = {
@@ -25,6 +27,8 @@ const EMBED_RETRY_MS = 30_000;
 const EMBED_BLOCKED_MS = 5 * 60_000;
 /** After so many failures in one alarm the embedder is taken to be down. */
 const EMBED_FAILURES = 3;
+/** Characters that are cut into word pieces, some 20 ms, for which other calls wait. */
+const TURN_CHARACTERS = 64 * 1024;
 
 /** Gives documents their vectors and word pieces, some in each alarm. */
 export class Embedding {
@@ -99,10 +103,25 @@ export class Embedding {
     }
     const words = await lexicon();
     const { model, dimensions } = embedder;
+    const indexed: IndexedText[] = [];
+    let cut = 0;
+    for (const [i, { text }] of documents.entries()) {
+      indexed.push({
+        model,
+        dimensions,
+        vector: vectors[i] ?? null,
+        pieces: words && distinctPieces(words, text),
+      });
+      cut += text.length;
+      if (cut >= TURN_CHARACTERS) {
+        await turn();
+        cut = 0;
+      }
+    }
     transactions.atomically(() => {
-      for (const [i, { n, text }] of documents.entries()) {
-        const pieces = words && distinctPieces(words, text);
-        index.attach(n, { model, dimensions, vector: vectors[i] ?? null, pieces });
+      for (const [i, { n }] of documents.entries()) {
+        const one = indexed[i];
+        if (one !== undefined) index.attach(n, one);
       }
     });
     return true;

@@ -17,33 +17,38 @@ const [TEXT, READ, SENTENCE] = [600, 4_000, 300];
 
 /**
  * Splits messages into sessions: where nothing is said for longer than `gapMs`, and where the topic shifts. The topic shifts where
- * a message of the user begins six messages that share hardly a word with the six before.
+ * a message of the user begins six messages that share hardly a word with the six before. Reads no message of a later session than
+ * the one that is asked for, but a few.
  */
-export function sessionsOf(messages: readonly SourceMessage[], { gapMs }: { gapMs: number }): Session[] {
-  const stems = messages.map(({ text }) => new Set(contentStems(text.slice(0, READ))));
-  const sessions: SourceMessage[][] = [];
+export function* sessionsOf(
+  messages: readonly SourceMessage[],
+  { gapMs }: { gapMs: number },
+): Generator<Session, void> {
+  const read = new Map<number, ReadonlySet<string>>();
+  const stemsOf = (i: number): ReadonlySet<string> => {
+    const known = read.get(i) ?? new Set(contentStems(messages[i]?.text.slice(0, READ) ?? ""));
+    read.set(i, known);
+    return known;
+  };
   let start = 0;
   for (let i = 1; i <= messages.length; i++) {
     const [before, next] = [messages[i - 1], messages[i]];
     const ends =
       next === undefined ||
       (before !== undefined && next.at - before.at > gapMs) ||
-      (next.role === "user" && i - start >= SIDE && messages.length - i >= SIDE && shifts(stems, i));
+      (next.role === "user" && i - start >= SIDE && messages.length - i >= SIDE && shifts(stemsOf, i));
     if (!ends) continue;
-    sessions.push(messages.slice(start, i));
+    const said = messages.slice(start, i);
+    if (said.length > 0) yield { from: said[0]?.seq ?? 0, to: said.at(-1)?.seq ?? 0, text: inOwnWords(said) };
     start = i;
   }
-  return sessions.map((said) => ({
-    from: said[0]?.seq ?? 0,
-    to: said.at(-1)?.seq ?? 0,
-    text: inOwnWords(said),
-  }));
 }
 
 /** True if the messages before a place share hardly a word with those after it. */
-function shifts(stems: readonly ReadonlySet<string>[], place: number): boolean {
-  const union = (from: number, to: number) => new Set(stems.slice(from, to).flatMap((some) => [...some]));
-  const [before, after] = [union(place - SIDE, place), union(place, place + SIDE)];
+function shifts(stemsOf: (i: number) => ReadonlySet<string>, place: number): boolean {
+  const sideFrom = (from: number) =>
+    new Set(Array.from({ length: SIDE }, (_, i) => [...stemsOf(from + i)]).flat());
+  const [before, after] = [sideFrom(place - SIDE), sideFrom(place)];
   const fewer = Math.min(before.size, after.size);
   if (fewer < SIDE) return false;
   const shared = [...after].filter((stem) => before.has(stem)).length;
