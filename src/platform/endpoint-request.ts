@@ -16,8 +16,6 @@ export type Endpoint = {
 const ATTEMPTS = 3;
 /** The first wait in milliseconds without `Retry-After`. It doubles. */
 const WAIT_MS = 250;
-/** Bytes of an answer. The vectors of a full batch are a third of it. */
-const LONGEST = 16 * 1024 * 1024;
 
 /** A failed call. The provider's own message is left out, as it may repeat a part of the key. */
 export class EndpointFailure extends Error {
@@ -40,17 +38,24 @@ export class EndpointFailure extends Error {
   }
 }
 
+/** An answer that was cut off: its rest was not read. */
+export class AnswerTooLong extends EndpointFailure {}
+
 /**
- * Posts JSON and returns JSON. Makes three calls at most, on 429, 5xx and broken connections, after `Retry-After`.
+ * Posts JSON and returns JSON, of `most` bytes. Makes three calls at most, on 429, 5xx and broken connections, after `Retry-After`.
  * Rejects at `until`, or at once if the next call would be later.
  */
-export async function post(endpoint: Endpoint, body: unknown, until: number): Promise<unknown> {
+export async function post(
+  endpoint: Endpoint,
+  body: unknown,
+  { until, most }: { until: number; most: number },
+): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const left = until - endpoint.now();
     if (left <= 0) throw new DeadlineExceeded(0);
     const cancelled = new AbortController();
     try {
-      return await withDeadline(once(endpoint, body, cancelled.signal), left);
+      return await withDeadline(once(endpoint, body, { most, signal: cancelled.signal }), left);
     } catch (error) {
       if (!(error instanceof EndpointFailure) || error.retryAfterMs === undefined || attempt === ATTEMPTS)
         throw error;
@@ -63,7 +68,11 @@ export async function post(endpoint: Endpoint, body: unknown, until: number): Pr
   }
 }
 
-async function once(endpoint: Endpoint, body: unknown, signal: AbortSignal): Promise<unknown> {
+async function once(
+  endpoint: Endpoint,
+  body: unknown,
+  { most, signal }: { most: number; signal: AbortSignal },
+): Promise<unknown> {
   const { url, key, fetch } = endpoint;
   let response: Response;
   try {
@@ -83,24 +92,24 @@ async function once(endpoint: Endpoint, body: unknown, signal: AbortSignal): Pro
     const reason = error instanceof Error ? error.name : "no reason given";
     throw new EndpointFailure(endpoint, `cannot be reached (${reason})`, { retryAfterMs: null });
   }
-  const text = await textOf(response).catch(() => {
+  const text = await textOf(response, most).catch(() => {
     throw new EndpointFailure(endpoint, "broke off its answer", { retryAfterMs: null });
   });
-  if (text === null) throw new EndpointFailure(endpoint, "answered more than 16 MiB");
+  if (text === null) throw new AnswerTooLong(endpoint, `answered more than ${most / 1024 / 1024} MiB`);
   const json = parsed(text);
   if (!response.ok) throw refusal(endpoint, response, json);
   if (json === undefined) throw new EndpointFailure(endpoint, "answered something else than JSON");
   return json;
 }
 
-/** The text of an answer; null if it is longer than `LONGEST` bytes. */
-async function textOf({ body }: Response): Promise<string | null> {
+/** The text of an answer; null if it is longer than `most` bytes, of which the rest is not read. */
+export async function textOf({ body }: Response, most: number): Promise<string | null> {
   const decoder = new TextDecoder();
   let [text, bytes] = ["", 0];
   if (body !== null)
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
-      if (bytes > LONGEST) return null;
+      if (bytes > most) return null;
       text += decoder.decode(chunk, { stream: true });
     }
   return text + decoder.decode();

@@ -46,6 +46,15 @@ export class HangingModel extends ScriptedModel {
   }
 }
 
+/** A model that takes longer than an alarm waits, by the clock, and never answers. */
+export class NeverAnswering extends ScriptedModel {
+  override async generate(request: GenerateRequest): Promise<Generated> {
+    control.clockAhead += 10_000;
+    await super.generate(request);
+    return new Promise(() => {});
+  }
+}
+
 export const failing = (): ScriptedModel => new ScriptedModel(new Error("the model is away"));
 export const late = (): ScriptedModel => new ScriptedModel(new DeadlineExceeded(1));
 export const malformed = (): ScriptedModel => new ScriptedModel("Sure! Here are the facts:");

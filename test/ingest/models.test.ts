@@ -11,6 +11,7 @@ import {
   HangingModel,
   late,
   malformed,
+  NeverAnswering,
   RuledModel,
   ScriptedModel,
 } from "../doubles/language-models.ts";
@@ -305,6 +306,21 @@ describe("a model that is of no help", () => {
     expect(await readIngest(body.ingestId)).toMatchObject({ status: "done" });
   });
 
+  it("hangs each time until the object dies: it is asked ten times, and the ingest ends", async () => {
+    const model = new NeverAnswering();
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    for (let i = 0; i < 11; i++) {
+      await ring(owner);
+      await abortAllDurableObjects();
+      control.clockAhead += 6 * MINUTE;
+    }
+    await ring(owner);
+    expect(model.asked).toHaveLength(10);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "partial", why: "internal_error" });
+  });
+
   it("answers some nonsense twice: what is right in the second answer is stored", async () => {
     const right = { subject: "user", predicate: "lives in", object: "Porto", sources: [1] };
     const answer = {
@@ -416,6 +432,20 @@ describe("the quota of the model", () => {
     const { body } = await ingest(owner, { messages: lives, ...facts });
     expect(body).toMatchObject({ status: "queued", why: "quota" });
     expect(model.asked).toHaveLength(1);
+  });
+
+  it("counts a call that was under way when the object died", async () => {
+    control.modelQuota = { calls: 1, tokens: null };
+    const model = new NeverAnswering();
+    control.languageModel = model;
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    await ring(owner);
+    await abortAllDurableObjects();
+    control.clockAhead += 6 * MINUTE;
+    await ring(owner);
+    expect(model.asked).toHaveLength(1);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", why: "quota" });
   });
 
   it("may be raised: a retry runs what waits for it", async () => {

@@ -5,6 +5,7 @@ import { extract } from "../../src/platform/models/extract.ts";
 import type { GenerateRequest } from "../../src/platform/models/language-model.ts";
 import { modelFromBindings } from "../../src/platform/models/model-from-bindings.ts";
 import { DEFAULT_MODEL, WorkersAiModel } from "../../src/platform/models/workers-ai.ts";
+import type { WorkersAi } from "../../src/platform/embeddings/workers-ai.ts";
 import type { Endpoint } from "../../src/platform/endpoint-request.ts";
 import { failing, late, malformed, ScriptedModel } from "../doubles/language-models.ts";
 
@@ -17,8 +18,29 @@ const request: GenerateRequest = {
 const within = { withinMs: 1_000 };
 const usage = { prompt_tokens: 12, completion_tokens: 3 };
 
+const MIB = 1024 * 1024;
+/** An answer that never ends, and how much of it was read. */
+function endless() {
+  let sent = 0;
+  const chunk = new Uint8Array(64 * 1024).fill(0x20);
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += chunk.byteLength;
+      controller.enqueue(chunk);
+    },
+  });
+  return { body, read: () => sent };
+}
+
 describe("a model of Workers AI", () => {
-  const ai = (run: (model: string, input: Record<string, unknown>) => Promise<unknown>) => ({ run });
+  /** A service that answers this JSON, or a response of its own, where the response itself is asked for. */
+  const ai = (answer: (model: string, input: Record<string, unknown>) => Promise<unknown>): WorkersAi => ({
+    run: async (model, input, options) => {
+      expect(options?.returnRawResponse).toBe(true);
+      const answered = await answer(model, input);
+      return answered instanceof Response ? answered : Response.json(answered);
+    },
+  });
 
   it("is asked in JSON Mode", async () => {
     const asked: unknown[] = [];
@@ -54,7 +76,9 @@ describe("a model of Workers AI", () => {
 
   const failingWith = (message: string) =>
     ai(async () => {
-      throw new Error(message);
+      const [internalCode, ...description] = message.replace("AiError: ", "").split(": ");
+      const error = { internalCode, description: description.join(": "), name: "AiError" };
+      return Response.json(error, { status: 400 });
     });
 
   it("gives a wrong answer where it answers nothing, or JSON Mode could not be met", async () => {
@@ -64,13 +88,38 @@ describe("a model of Workers AI", () => {
 
   it.each([
     ["AiError: 3006: Request is too large", "messages"],
-    ["AiError: This model's maximum context length is 24000 tokens.", "messages"],
+    ["AiError: 8007: This model's maximum context length is 24000 tokens.", "messages"],
     ["AiError: 5007: No such model @cf/x or task", "settings"],
     ["AiError: 3040: Capacity temporarily exceeded, please try again.", undefined],
   ])("fails with %j, which refuses %s", async (message, refused) => {
     const failed = await new WorkersAiModel(failingWith(message)).generate(request, within).catch(Object);
-    expect(failed).toMatchObject({ message: expect.stringContaining(message) });
+    expect(failed).toMatchObject({
+      message: expect.stringContaining(message.replace("AiError: ", "")),
+    });
     expect(failed.refused).toBe(refused);
+  });
+
+  it("tells errors of a list, and a status alone", async () => {
+    const listed = Response.json({ errors: [{ code: 5007, message: "No such model" }] }, { status: 400 });
+    for (const [answer, message] of [
+      [listed, "5007: No such model"],
+      [new Response("busy", { status: 503 }), "Workers AI answered 503"],
+    ] as const)
+      await expect(new WorkersAiModel(ai(async () => answer)).generate(request, within)).rejects.toThrow(
+        message,
+      );
+  });
+
+  it("is cut off where its answer is longer than a mebibyte: a wrong answer of the tokens that were asked for", async () => {
+    const { body, read } = endless();
+    const long = new WorkersAiModel(ai(async () => new Response(body)));
+    expect(await long.generate(request, within)).toMatchObject({ text: "", usage: { outputTokens: 100 } });
+    expect(read()).toBeLessThan(1.2 * MIB);
+  });
+
+  it("estimates no more tokens of an answer than were asked for", async () => {
+    const wordy = new WorkersAiModel(ai(async () => ({ response: "word ".repeat(10_000) })));
+    expect((await wordy.generate(request, within)).usage.outputTokens).toBe(100);
   });
 
   it("is late where it hangs", async () => {
@@ -176,6 +225,30 @@ describe("a model of an endpoint", () => {
       failed: "model_refused",
       usage: { calls: 1, inputTokens: 12 },
     });
+  });
+
+  it("is cut off where its answer is longer than a mebibyte, and is not asked the same again", async () => {
+    const bodies = Array.from({ length: 2 }, endless);
+    const { endpoint, calls } = endpointOf(
+      ...bodies.map(
+        ({ body }) =>
+          () =>
+            new Response(body),
+      ),
+    );
+    const window = { context: [], messages: [{ seq: 1, role: "user", text: "I live in Porto.", at: 0 }] };
+    const extracted = await extract(new EndpointModel(endpoint, "m"), window, ["facts"]);
+    expect(extracted).toMatchObject({ failed: "invalid_answer", usage: { calls: 2, outputTokens: 4_096 } });
+    expect(calls).toHaveLength(2);
+    for (const { read } of bodies) expect(read()).toBeLessThan(1.2 * MIB);
+  });
+
+  it("may answer a mebibyte", async () => {
+    const answer = { choices: [{ message: { content: "" } }] };
+    const content = "x".repeat(MIB - JSON.stringify(answer).length);
+    const { endpoint } = endpointOf(() => Response.json({ choices: [{ message: { content } }] }));
+    const { text, usage: estimated } = await new EndpointModel(endpoint, "m").generate(request, within);
+    expect([text.length, estimated.outputTokens]).toEqual([content.length, 100]);
   });
 
   it("gives a wrong answer where it answers no text", async () => {

@@ -9,6 +9,7 @@ import { backOff } from "../../storage/back-off.ts";
 import type { Chore } from "../../storage/chores.ts";
 import { turn } from "../../storage/turn.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
 import { addedUsage } from "./model-usage.ts";
@@ -143,14 +144,14 @@ export class IngestRunner implements Chore {
   }
 
   async #step(ingest: StoredIngest): Promise<void> {
-    const { stores, store, steps, proposals, now } = this.#deps;
+    const { stores, store, proposals, now } = this.#deps;
     const id = stores.threads.idOf(ingest.thread);
     const thread = id === null ? null : stores.threads.get(id);
     const owner = this.#deps.owner();
     if (thread === null || owner === null) return this.#end(ingest, "thread_deleted");
     const before = this.#unstoredOf(ingest);
     if (before !== null) return this.#wait(ingest, "storage", Math.max(before.dueAt ?? 0, now() + 1_000));
-    const step = this.#unstored.get(ingest.id) ?? (await steps.of(ingest, thread));
+    const step = this.#unstored.get(ingest.id) ?? (await this.#next(ingest, thread));
     // The thread, the user, or a message that the model has read may have been deleted meanwhile.
     const read = step !== null && "window" in step ? step.window : [];
     const isWanted = () =>
@@ -170,6 +171,16 @@ export class IngestRunner implements Chore {
         this.#wait(ingest, "storage", now() + STORAGE_MS);
       }
     }
+  }
+
+  /** The next step. A call of the model is noted as an attempt before it is made: one that ends the object each time ends as well. */
+  #next(ingest: StoredIngest, thread: StoredThread): ReturnType<NextStep["of"]> | FailedStep {
+    const { store, steps } = this.#deps;
+    const { attempts } = ingest.state;
+    if (attempts >= ATTEMPTS) return { why: "internal_error", isLasting: true };
+    return steps.of(ingest, thread, () =>
+      store.update({ ...ingest, state: { ...ingest.state, attempts: attempts + 1 } }),
+    );
   }
 
   /** Another ingest of the thread with a step that could not be stored yet; null if there is none. */

@@ -19,18 +19,21 @@ export class ModelUsage {
   }
 
   /**
-   * Asks the model and counts its calls; null if the quota of the day is used up. Questions under way count as one call each: their
-   * tokens, and the call after a wrong answer, may exceed the quota.
+   * Asks the model and counts its calls; null if the quota of the day is used up. The first call is counted before it is made: one
+   * that ends the object counts too. The tokens of questions under way, and the call after a wrong answer, may exceed the quota.
    */
   async count<T extends { usage: Ingest["usage"] }>(
     now: () => number,
     ask: () => Promise<T>,
   ): Promise<T | null> {
     if (!this.#allows(now())) return null;
+    const asksAt = now();
+    this.#add({ calls: 1, inputTokens: 0, outputTokens: 0 }, asksAt);
     this.#asking++;
     try {
       const asked = await ask();
-      this.#add(asked.usage, now());
+      // A call that was refused at no cost counts none.
+      this.#add({ ...asked.usage, calls: asked.usage.calls - 1 }, asksAt);
       return asked;
     } finally {
       this.#asking--;
@@ -39,14 +42,16 @@ export class ModelUsage {
 
   /** When a call may be allowed: soon if calls under way may use up the rest, else on the next day. */
   nextAllowed(now: number): number {
-    return this.#allows(now, 0) ? now + UNDER_WAY_MS : (dayOf(now) + 1) * DAY_MS;
+    return this.#allows(now, this.#asking) ? now + UNDER_WAY_MS : (dayOf(now) + 1) * DAY_MS;
   }
 
-  #allows(now: number, asking = this.#asking): boolean {
+  /** `without`: calls under way, which may turn out to cost nothing. */
+  #allows(now: number, without = 0): boolean {
     const { calls, tokens } = this.#quota;
     const used = this.of(now);
     return (
-      used.calls + asking < (calls ?? Infinity) && used.inputTokens + used.outputTokens < (tokens ?? Infinity)
+      used.calls - without < (calls ?? Infinity) &&
+      used.inputTokens + used.outputTokens < (tokens ?? Infinity)
     );
   }
 

@@ -43,6 +43,8 @@ type NextStepDependencies = {
   languageModel: LanguageModel | null;
   now: () => number;
 };
+/** A thread, and what is called before the model is asked about its messages. */
+type Source = { thread: StoredThread; asks: () => void };
 type FoundProposals = Pick<Step, "proposals" | "extractor" | "failed" | "unusable" | "usage">;
 type NoProposals = Wait | FailedStep;
 
@@ -64,9 +66,9 @@ export class NextStep {
     this.#deps = deps;
   }
 
-  /** Null if nothing is left. */
-  async of(ingest: StoredIngest, thread: StoredThread): Promise<Step | NoProposals | null> {
-    return this.#given(ingest, thread) ?? (await this.#extract(ingest, thread));
+  /** Null if nothing is left. `asks`: called before the model is. */
+  async of(ingest: StoredIngest, thread: StoredThread, asks: () => void): Promise<Step | NoProposals | null> {
+    return this.#given(ingest, thread) ?? (await this.#extract(ingest, { thread, asks }));
   }
 
   /** The name of the model that is asked; null if rules extract. */
@@ -96,33 +98,34 @@ export class NextStep {
   }
 
   /** The next messages: first those of a retry, then facts and procedures, then episodes. */
-  #extract(ingest: StoredIngest, thread: StoredThread): Promise<Step | NoProposals> | null {
+  #extract(ingest: StoredIngest, from: Source): Promise<Step | NoProposals> | null {
     const { extract: kinds, to, redo, endsSessions } = ingest.state;
     const [again] = redo;
     if (again !== undefined)
       return again.kinds.includes("episodes")
-        ? this.#episode(thread, again, { endsSessions: true })
-        : this.#statements(thread, again);
+        ? this.#episode(from, again, { endsSessions: true })
+        : this.#statements(from, again);
     const progress = this.progressOf(ingest);
     const wanted = kinds.filter((kind) => progress[kind] < to);
     const statements = wanted.filter((kind) => kind !== "episodes");
     const after = Math.min(...statements.map((kind) => progress[kind]));
     const together = statements.filter((kind) => progress[kind] === after);
-    if (together.length > 0) return this.#statements(thread, { kinds: together, after, to });
+    if (together.length > 0) return this.#statements(from, { kinds: together, after, to });
     if (!wanted.includes("episodes")) return null;
-    return this.#episode(thread, { kinds: ["episodes"], after: progress.episodes, to }, { endsSessions });
+    return this.#episode(from, { kinds: ["episodes"], after: progress.episodes, to }, { endsSessions });
   }
 
   /** Facts and procedures, which need no whole session. */
-  async #statements(thread: StoredThread, { kinds, after, to }: Range): Promise<Step | NoProposals> {
+  async #statements({ thread, asks }: Source, { kinds, after, to }: Range): Promise<Step | NoProposals> {
     const { context, messages, last } = windowAfter(this.#deps.reader, thread, { after, upTo: to });
-    const found = await this.#find(kinds, { context, messages }, () => ({
+    const byRules = () => ({
       proposals: {
         ...NONE,
         facts: kinds.includes("facts") ? candidatesIn([...context, ...messages]) : [],
       },
       extractor: { rules: PATTERNS },
-    }));
+    });
+    const found = await this.#find(kinds, { context, messages }, { byRules, asks });
     if ("why" in found) return found;
     const isRefused = found.failed === "model_refused" && messages.length > 1;
     const half = messages[Math.floor(messages.length / 2) - 1]?.seq ?? after;
@@ -143,7 +146,7 @@ export class NextStep {
 
   /** The episode of the next session that has ended. */
   async #episode(
-    thread: StoredThread,
+    { thread, asks }: Source,
     { kinds, after, to }: Range,
     { endsSessions }: { endsSessions: boolean },
   ): Promise<Step | NoProposals> {
@@ -159,11 +162,11 @@ export class NextStep {
     const range = upTo(isLast ? to : session.to);
     if (session.text === "") return { ...NOTHING, range };
     const sources = said.map(({ seq }) => seq);
-    const inItsWords = (): FoundProposals => ({
+    const byRules = (): FoundProposals => ({
       proposals: { ...NONE, episodes: [{ text: session.text, sources }] },
       extractor: { rules: SESSIONS },
     });
-    const found = await this.#find(["episodes"], { context: [], messages: said }, inItsWords);
+    const found = await this.#find(["episodes"], { context: [], messages: said }, { byRules, asks });
     return "why" in found ? found : { ...found, window: said, range };
   }
 
@@ -171,13 +174,16 @@ export class NextStep {
   async #find(
     kinds: readonly ExtractKind[],
     window: Window,
-    byRules: () => FoundProposals,
+    { byRules, asks }: { byRules: () => FoundProposals; asks: () => void },
   ): Promise<FoundProposals | NoProposals> {
     const { languageModel, usage, now } = this.#deps;
     if (window.messages.length === 0) return NOTHING;
     if (languageModel === null) return byRules();
     if (languageModel.problem !== undefined) return { why: "model_misconfigured", isLasting: true };
-    const extracted = await usage.count(now, () => extractWithin(languageModel, window, kinds));
+    const extracted = await usage.count(now, () => {
+      asks();
+      return extractWithin(languageModel, window, kinds);
+    });
     if (extracted === null) return { why: "quota", until: usage.nextAllowed(now()) };
     if (!("failed" in extracted))
       return {

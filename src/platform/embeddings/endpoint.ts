@@ -4,6 +4,9 @@ import { embedLongTexts, type ModelSpec } from "./embed-long-texts.ts";
 import { type Endpoint, post } from "../endpoint-request.ts";
 import { knownModel, spaceName } from "./models.ts";
 
+/** Bytes of an answer. The vectors of a full batch are a third of it. */
+export const LONGEST_ANSWER = 16 * 1024 * 1024;
+
 type Model = {
   /** As the endpoint names it. */
   name: string;
@@ -36,7 +39,7 @@ export class EndpointEmbedder implements Embedder {
   ): Promise<Vector[]> {
     const until = this.#endpoint.now() + withinMs;
     const call = async (input: string[]) =>
-      inOrder(await post(this.#endpoint, { ...this.#request, input }, until));
+      inOrder(await post(this.#endpoint, { ...this.#request, input }, { until, most: LONGEST_ANSWER }));
     return embedLongTexts(texts, { spec: this.#spec, as, call });
   }
 }

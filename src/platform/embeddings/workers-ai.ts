@@ -4,7 +4,14 @@ import { embedLongTexts } from "./embed-long-texts.ts";
 import { defaultModel, type WorkersAiModel } from "./models.ts";
 
 /** The part of the `AI` binding that Cairn uses. The tests' double has the limits and errors of the real one. */
-export type WorkersAi = { run(model: string, input: Record<string, unknown>): Promise<unknown> };
+export type WorkersAi = {
+  /** `returnRawResponse`: answers the service's response, whatever its status, in place of its JSON. */
+  run(
+    model: string,
+    input: Record<string, unknown>,
+    options?: { returnRawResponse: boolean; signal: AbortSignal },
+  ): Promise<unknown>;
+};
 
 /** Embeds with a model of Workers AI. */
 export class WorkersAiEmbedder implements Embedder {

@@ -1,6 +1,12 @@
-import { type Endpoint, EndpointFailure, post } from "../endpoint-request.ts";
-import { type Generated, type GenerateRequest, type LanguageModel, ModelRefusal } from "./language-model.ts";
-import { usageOf } from "./usage.ts";
+import { AnswerTooLong, type Endpoint, EndpointFailure, post } from "../endpoint-request.ts";
+import {
+  type Generated,
+  type GenerateRequest,
+  type LanguageModel,
+  LONGEST_ANSWER,
+  ModelRefusal,
+} from "./language-model.ts";
+import { cutOff, usageOf } from "./usage.ts";
 
 type Choice = { message?: unknown; finish_reason?: unknown };
 
@@ -47,9 +53,10 @@ export class EndpointModel implements LanguageModel {
   }
 
   async #ask(
-    { system, messages, schema, maxTokens }: GenerateRequest,
+    request: GenerateRequest,
     { withSchema, until }: { withSchema: boolean; until: number },
   ): Promise<Generated> {
+    const { system, messages, schema, maxTokens } = request;
     const format = withSchema
       ? { type: "json_schema", json_schema: { name: "answer", strict: true, schema } }
       : { type: "json_object" };
@@ -59,13 +66,20 @@ export class EndpointModel implements LanguageModel {
       response_format: format,
       max_completion_tokens: maxTokens,
     };
-    const answer = await post(this.#endpoint, body, until);
+    const answer = await post(this.#endpoint, body, { until, most: LONGEST_ANSWER }).catch(
+      (error: unknown) => {
+        if (error instanceof AnswerTooLong) return null;
+        throw error;
+      },
+    );
+    // A wrong answer, which cost what was asked for.
+    if (answer === null) return cutOff(request);
     const { choices } = Object(answer) as { choices?: unknown };
     if (!Array.isArray(choices)) throw new Error("the model endpoint answered no `choices`");
     const { message, finish_reason: reason } = Object(choices[0]) as Choice;
     const { content, refusal } = Object(message) as { content?: unknown; refusal?: unknown };
     const text = typeof content === "string" ? content : "";
-    const usage = usageOf(answer, { system, messages, text });
+    const usage = usageOf(answer, { ...request, text });
     if (text === "" && (reason === "content_filter" || typeof refusal === "string"))
       throw new ModelRefusal("messages", "the model refused to answer", usage);
     return { text, usage };

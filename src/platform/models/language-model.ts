@@ -1,3 +1,6 @@
+/** Bytes of an answer: many more than the tokens that a model is asked for have. The rest of a longer one is not read. */
+export const LONGEST_ANSWER = 1024 * 1024;
+
 export type GenerateRequest = {
   system: string;
   messages: readonly { role: "user" | "assistant"; content: string }[];

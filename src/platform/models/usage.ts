@@ -1,18 +1,26 @@
 import { estimatedTokens } from "../embeddings/tokens.ts";
 import type { Generated, GenerateRequest } from "./language-model.ts";
 
-/** The tokens of a call as the service counted them; else an estimate. */
-export function usageOf(
-  answer: unknown,
-  { system, messages, text }: Pick<GenerateRequest, "system" | "messages"> & { text: string },
-): Generated["usage"] {
+type Asked = Pick<GenerateRequest, "system" | "messages" | "maxTokens">;
+
+/** The tokens of a call as the service counted them; else an estimate: of an answer, no more than it was asked for. */
+export function usageOf(answer: unknown, request: Asked & { text: string }): Generated["usage"] {
   const usage = Object(Object(answer).usage) as { prompt_tokens?: unknown; completion_tokens?: unknown };
-  const prompt = [system, ...messages.map(({ content }) => content)].join("\n");
+  const { text, maxTokens } = request;
   return {
-    inputTokens: countOf(usage.prompt_tokens) ?? Math.ceil(estimatedTokens(prompt)),
-    outputTokens: countOf(usage.completion_tokens) ?? Math.ceil(estimatedTokens(text)),
+    inputTokens: countOf(usage.prompt_tokens) ?? inputTokens(request),
+    outputTokens: countOf(usage.completion_tokens) ?? Math.min(maxTokens, Math.ceil(estimatedTokens(text))),
   };
 }
+
+/** What stands for an answer that was cut off: no text, and all tokens that were asked for. */
+export const cutOff = (request: Asked): Generated => ({
+  text: "",
+  usage: { inputTokens: inputTokens(request), outputTokens: request.maxTokens },
+});
+
+const inputTokens = ({ system, messages }: Asked): number =>
+  Math.ceil(estimatedTokens([system, ...messages.map(({ content }) => content)].join("\n")));
 
 const countOf = (given: unknown): number | null =>
   typeof given === "number" && Number.isSafeInteger(given) && given >= 0 ? given : null;

@@ -1,7 +1,15 @@
+import { z } from "zod";
 import { withDeadline } from "../deadline.ts";
 import type { WorkersAi } from "../embeddings/workers-ai.ts";
-import { type Generated, type GenerateRequest, type LanguageModel, ModelRefusal } from "./language-model.ts";
-import { usageOf } from "./usage.ts";
+import { textOf } from "../endpoint-request.ts";
+import {
+  type Generated,
+  type GenerateRequest,
+  type LanguageModel,
+  LONGEST_ANSWER,
+  ModelRefusal,
+} from "./language-model.ts";
+import { cutOff, usageOf } from "./usage.ts";
 
 /** The model of a deployment that binds Workers AI and names none. Cloudflare's page on JSON Mode lists it. */
 export const DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
@@ -22,29 +30,66 @@ export class WorkersAiModel implements LanguageModel {
     this.name = name;
   }
 
-  async generate(
+  async generate(request: GenerateRequest, { withinMs }: { withinMs: number }): Promise<Generated> {
+    const cancelled = new AbortController();
+    const answer = await withDeadline(this.#ask(request, cancelled.signal), withinMs)
+      .catch((error: unknown) => {
+        if (String(error).includes(UNMET)) return { response: "" };
+        throw refusalOf(error);
+      })
+      // Ends a call that is late, and the rest of an answer that is too long.
+      .finally(() => cancelled.abort());
+    if (answer === null) return cutOff(request);
+    const text = contentOf(answer);
+    return { text, usage: usageOf(answer, { ...request, text }) };
+  }
+
+  /** The answer's JSON; null if it is too long. JSON Mode does not stream: the response is read as it comes in its place. */
+  async #ask(
     { system, messages, schema, maxTokens }: GenerateRequest,
-    { withinMs }: { withinMs: number },
-  ): Promise<Generated> {
-    const answer = await withDeadline(
-      this.#ai.run(this.name, {
-        messages: [{ role: "system", content: system }, ...messages],
-        response_format: { type: "json_schema", json_schema: schema },
-        max_tokens: maxTokens,
-        temperature: 0,
-      }),
-      withinMs,
-    ).catch((error: unknown) => {
-      if (String(error).includes(UNMET)) return { response: "" };
-      throw refusalOf(error);
-    });
-    const text = textOf(answer);
-    return { text, usage: usageOf(answer, { system, messages, text }) };
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const input = {
+      messages: [{ role: "system", content: system }, ...messages],
+      response_format: { type: "json_schema", json_schema: schema },
+      max_tokens: maxTokens,
+      temperature: 0,
+    };
+    const response = await this.#ai.run(this.name, input, { returnRawResponse: true, signal });
+    if (!(response instanceof Response)) throw new Error("Workers AI answered no response");
+    const text = await textOf(response, LONGEST_ANSWER);
+    if (text === null && response.ok) return null;
+    const json = parsed(text ?? "");
+    if (!response.ok) throw new Error(errorIn(json) ?? `Workers AI answered ${response.status}`);
+    return json ?? {};
+  }
+}
+
+/** The error of a response, as the binding itself would tell it. */
+function errorIn(json: unknown): string | null {
+  const { data } = ServiceError.safeParse(json);
+  if (data === undefined) return null;
+  if ("internalCode" in data) return `${data.internalCode}: ${data.description}`;
+  const [{ code, message }] = data.errors;
+  return `${code}: ${message}`;
+}
+
+const errorCode = z.union([z.string(), z.number()]);
+const ServiceError = z.union([
+  z.object({ internalCode: errorCode, description: z.string() }),
+  z.object({ errors: z.tuple([z.object({ code: errorCode, message: z.string() })], z.unknown()) }),
+]);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
 /** JSON Mode answers an object; older models a text; the newest the shape of OpenAI. */
-function textOf(answer: unknown): string {
+function contentOf(answer: unknown): string {
   const { response, choices } = Object(answer) as { response?: unknown; choices?: unknown };
   const chosen: unknown = Array.isArray(choices) ? Object(Object(choices[0]).message).content : undefined;
   const content = response ?? chosen;
