@@ -134,6 +134,13 @@ it("a new user, a memory, a thread, an append and a recall cost the rows that do
   const first = [say("Which train do I take?"), say("The one at nine.")];
   await rowsOf(user, () => turn(...first));
   expectDocumented("an ingest of two messages", await rowsOf(user, () => turn(...first, ...messages)));
+  const four = [...first, say("And back?"), say("At six.")];
+  expectDocumented(
+    "a new conversation of four",
+    await rowsOf(user, () =>
+      call(`/v1/users/${user}/ingest`, { json: { sessionId: "another", messages: four } }),
+    ),
+  );
 
   for (const [from, to] of [
     [0, 500],

@@ -79,6 +79,18 @@ export class QuotaGuard {
     return result;
   }
 
+  /** A failure if another thread exceeds a quota. The bytes that it takes are checked with its write. */
+  threadFailure(): Failure | null {
+    const full = this.storageFailure();
+    if (full !== null) return full;
+    for (const kind of ["threads", "bytes"] as const) {
+      const before = this.#quotas[kind] === null ? 0 : this.#held(kind);
+      const exceeded = this.#exceeded(kind, { before, after: before + 1 });
+      if (exceeded !== null) return exceeded;
+    }
+    return null;
+  }
+
   /** A failure if `more` memories exceed a quota. Checks the bytes in use before the write. */
   memoriesFailure(more: () => number): Failure | null {
     const full = this.storageFailure();

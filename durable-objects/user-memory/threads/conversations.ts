@@ -1,6 +1,6 @@
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
-import { fail, ok, type Result } from "../../../src/domain/errors.ts";
+import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import type { ThreadOwner } from "../../../src/domain/memory/record.ts";
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
 import type {
@@ -19,7 +19,7 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { CATALOGUE_WITHIN_MS, type OwnerRecord } from "../core/owner-record.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
-import type { StoredThread, ThreadLine } from "./thread-store.ts";
+import { DEFAULT_TITLE, type StoredThread, type ThreadLine } from "./thread-store.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
@@ -31,11 +31,13 @@ type Removed = {
   kept: number;
   gone: PositionRange[];
 };
+/** A thread that is to begin. `refusal`: why it may not. */
+type Beginning = { row: ThreadRow; once?: IdempotencyKey | undefined; refusal?: () => Failure | null };
 type ConversationsDependencies = {
   storage: DurableObjectStorage;
   stores: ThreadStores;
   purger: MessagePurger;
-  answers: Pick<IdempotencyStore, "forgetAbout">;
+  answers: Pick<IdempotencyStore, "forgetAbout" | "replay">;
   transactions: Transactions;
   index: SearchIndex;
   catalogue: ThreadCatalogue;
@@ -83,7 +85,7 @@ export class Conversations {
   ): Promise<Result<Thread>> {
     const { transactions, now } = this.#deps;
     const at = now();
-    return this.#begin(id, () =>
+    return this.#begin({ row: this.#newRow(owner, id, { fields, at }), once }, () =>
       transactions.run(once && { ...once, about: id }, () => this.#created(owner, id, { fields, at })),
     );
   }
@@ -105,7 +107,7 @@ export class Conversations {
       const thread = this.#stores.threads.get(id);
       return thread === null ? fail("internal") : ok(thread);
     };
-    return this.#begin(id, () =>
+    return this.#begin({ row: this.#newRow(owner, id, { fields, at }), once }, () =>
       this.#deps.transactions.run(once && { ...once, about: id }, () => act(begin)),
     );
   }
@@ -114,10 +116,17 @@ export class Conversations {
   resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
     const { transactions, now } = this.#deps;
     const at = now();
-    return this.#begin<Resumed>(id, () =>
+    const resumed = (): Result<Resumed> | null => {
+      const latest = this.#stores.threads.latest(fields.agent ?? null);
+      return latest && ok({ thread: this.#view(latest), created: false });
+    };
+    const known = resumed();
+    if (known !== null) return Promise.resolve(known);
+    return this.#begin<Resumed>({ row: this.#newRow(owner, id, { fields, at }) }, () =>
       transactions.run<Resumed>(undefined, () => {
-        const latest = this.#stores.threads.latest(fields.agent ?? null);
-        if (latest !== null) return ok({ thread: this.#view(latest), created: false });
+        // Another call may have begun one meanwhile.
+        const latest = resumed();
+        if (latest !== null) return latest;
         const made = this.#created(owner, id, { fields, at });
         return made.ok ? ok({ thread: made.value, created: true }) : made;
       }),
@@ -210,10 +219,18 @@ export class Conversations {
     { fields, once }: { fields: ForkBody; once?: IdempotencyKey },
   ): Promise<Result<Thread>> {
     const beganAt = this.#deps.now();
-    return this.#begin(forkId, () =>
+    const from = this.#stores.threads.get(id);
+    if (from === null) return Promise.resolve(fail("not_found"));
+    const { at: _at, ...own } = fields;
+    const row = this.#newRow({ hash: hashOf(id), id: null }, forkId, {
+      fields: { ...from, ...own },
+      at: beganAt,
+    });
+    return this.#begin({ row, once, refusal: () => this.#forkRefusal(from, fields) }, () =>
       changeThread(this.#deps, { id, once: once && { ...once, about: forkId } }, (origin) => {
         const { at = this.#stores.reader.lastSeq(origin), ...given } = fields;
-        if (at > 0 && this.#stores.lineage.position(origin, at) === null) return missing("body.at");
+        const refusal = this.#forkRefusal(origin, fields);
+        if (refusal !== null) return refusal;
         const length = this.#stores.lineage.count(origin, at);
         const shared = {
           parent: this.#stores.lineage.owner(origin, at),
@@ -233,6 +250,10 @@ export class Conversations {
         });
       }),
     );
+  }
+
+  #forkRefusal(origin: StoredThread, { at = 0 }: ForkBody): Failure | null {
+    return at > 0 && this.#stores.lineage.position(origin, at) === null ? missing("body.at") : null;
   }
 
   /** Messages were added or deleted: the catalogue follows within a minute. */
@@ -271,37 +292,42 @@ export class Conversations {
     return rows.length === 0 ? take() : this.#announcements.announceAndBegin(rows, take);
   }
 
-  /** Announces a thread to the catalogue, then begins it. A rolled-back dry run yields the row to announce. */
-  async #begin<T>(id: string, act: () => Result<T>): Promise<Result<T>> {
-    const { result: tried, row } = this.#tried(id, act);
-    if (row === null) return tried;
+  /**
+   * Announces a thread to the catalogue, then begins it. A call that is known to fail announces nothing; what one announces that
+   * fails later is taken back.
+   */
+  async #begin<T>({ row, once, refusal }: Beginning, act: () => Result<T>): Promise<Result<T>> {
+    const { answers, quota, now } = this.#deps;
+    const known = answers.replay<T>(once, now()) ?? refusal?.() ?? quota.threadFailure();
+    if (known !== null) return known;
+    const { id } = row;
+    let isRefused = false;
     const begun = await this.#announcements.announceAndBegin([row], () =>
       this.#deps.transactions.run(undefined, () => {
         const result = act();
+        isRefused = !result.ok;
         if (result.ok) this.#announcements.confirm(id, same(this.#catalogueRow(id), row));
         return result;
       }),
     );
+    if (isRefused) await this.removeFromCatalogue(id, { again: true });
     this.#deps.alarms.scheduleBy(this.nextDue());
     if (begun.ok && !this.#announcements.isMarked(id)) await this.#catalogue.drain(id);
     return begun;
   }
 
-  #tried<T>(id: string, act: () => Result<T>): { result: Result<T>; row: ThreadRow | null } {
-    const tried: { result: Result<T>; row: ThreadRow | null }[] = [];
-    const undone = new Error("a first try is undone");
-    try {
-      this.#deps.transactions.atomically(() => {
-        const result = act();
-        tried.push({ result, row: result.ok ? this.#catalogueRow(id) : null });
-        throw undone;
-      });
-    } catch (error) {
-      if (error !== undone) throw error;
-    }
-    const [one] = tried;
-    if (one === undefined) throw new Error("a try has a result");
-    return one;
+  /** The row of a thread that is to begin. */
+  #newRow(
+    { hash, id: userId }: ThreadOwner,
+    id: string,
+    { fields, at }: { fields: CreateThreadBody; at: number },
+  ): ThreadRow {
+    const { owner, erasureEpoch } = this.#deps;
+    return catalogueRow(
+      { title: DEFAULT_TITLE, ...fields, id, createdAt: at, updatedAt: at },
+      { hash, id: userId ?? owner.id() },
+      erasureEpoch.current,
+    );
   }
 
   /** In the caller's transaction. */
@@ -340,7 +366,7 @@ export class Conversations {
     const { owner, erasureEpoch } = this.#deps;
     const thread = this.#stores.threads.get(id);
     if (thread === null) return null;
-    return catalogueRow(thread, { hash: id.slice(0, id.indexOf(".")), id: owner.id() }, erasureEpoch.current);
+    return catalogueRow(thread, { hash: hashOf(id), id: owner.id() }, erasureEpoch.current);
   }
 
   #noteOwner({ hash, id }: ThreadOwner): void {
@@ -364,8 +390,10 @@ export class Conversations {
   }
 }
 
+const hashOf = (threadId: string): string => threadId.slice(0, threadId.indexOf("."));
+
 function catalogueRow(
-  thread: StoredThread | ThreadLine,
+  thread: Pick<ThreadLine, "id" | "title" | "createdAt" | "updatedAt"> & CreateThreadBody,
   { hash: userHash, id: userId }: { hash: string; id: string | null },
   epoch: number,
 ): ThreadRow {

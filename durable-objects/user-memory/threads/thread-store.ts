@@ -23,7 +23,7 @@ export type ThreadLine = ObjectLine & { type: "thread" };
 type NewThread = Pick<StoredThread, "parent" | "forkSeq" | "length"> & { importing?: boolean };
 type Fork = NewThread & { forkedFrom: string };
 
-const DEFAULT_TITLE = "New conversation";
+export const DEFAULT_TITLE = "New conversation";
 
 type Row = {
   n: number;
