@@ -108,10 +108,9 @@ it("reads eight times as much of any text at no more than twelve times the CPU",
   const document: Document = await read("GET", "/openapi.json");
   const slow: string[] = [];
   const failed: string[] = [];
-  const refused: string[] = [];
-  for (const call of callsOf(document).filter(
-    ({ operation }) => !ENDS.test(operation) && operation.includes(process.env.ONLY ?? ""),
-  ))
+  /** Texts that words do not fit, such as a version: the first kind shows it. */
+  const refused = new Set<string>();
+  for (const call of callsOf(document).filter(({ operation }) => !ENDS.test(operation)))
     for (const [kind, textOf] of Object.entries(HOSTILE)) {
       const ids = await newcomer();
       /** Compares the two lengths. Returns the longest one that was taken. */
@@ -132,9 +131,11 @@ it("reads eight times as much of any text at no more than twelve times the CPU",
       };
       const takes: [TextField, number][] = [];
       for (const field of call.texts) {
+        const name = `${call.operation} ${nameOf(field)}`;
+        if (refused.has(name)) continue;
         const taken = await compare(nameOf(field), (length) => [[field, textOf(length)]]);
         if (taken > 0 && "place" in field) takes.push([field, taken]);
-        if (taken === 0) refused.push(`${call.operation} ${nameOf(field)}`);
+        if (taken === 0) refused.add(name);
       }
       // What is said in one text may be looked for in another.
       if (takes.length > 1)
@@ -142,7 +143,6 @@ it("reads eight times as much of any text at no more than twelve times the CPU",
           takes.map(([field, taken]) => [field, textOf(Math.min(length, taken))] as const),
         );
     }
-  if (process.env.SHOW) console.log([...new Set(refused)].join("\n"));
   expect(failed).toEqual([]);
   expect(slow).toEqual([]);
 }, 1_200_000);
