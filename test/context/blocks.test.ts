@@ -12,7 +12,7 @@ import {
 import { fitted } from "../../src/domain/context/budget.ts";
 import { planned, USUAL_LAYERS } from "../../src/domain/context/layers.ts";
 import { withBlock } from "../../src/domain/context/prompted-message.ts";
-import { messageHash, turnName } from "../../src/domain/context/message-hash.ts";
+import { messageHash, turnNames } from "../../src/domain/context/message-hash.ts";
 import { contextFormats } from "../../src/domain/schema/context.ts";
 
 const layerNames: LayerName[] = ["profile", "facts", "recalled", "changes", "entries", "summary"];
@@ -171,9 +171,11 @@ it("puts a block before the words of a message, and behind the results of tools 
   expect(withBlock({ content: [result, said] }, "b")).toEqual({ content: [result, block, said] });
 });
 
-it("names a turn by its message and the one before it", async () => {
+it("names a turn by its message, the one before it, and how often the two came before", async () => {
   const [yes, no] = [await messageHash(" yes\n"), await messageHash("no")];
   expect(yes).toBe(await messageHash("yes"));
-  expect(await turnName(undefined, yes)).not.toBe(await turnName(yes, yes));
-  expect(await turnName(no, yes)).not.toBe(await turnName(yes, yes));
+  const names = await turnNames([yes, yes, yes, no, yes, no, yes]);
+  expect(new Set(names).size).toBe(7);
+  expect(await turnNames([yes, yes, yes])).toEqual(names.slice(0, 3));
+  expect(await turnNames([no, yes], yes)).toEqual(names.slice(3, 5));
 });

@@ -1,5 +1,5 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
-import { turnName } from "../../../src/domain/context/message-hash.ts";
+import { turnNames } from "../../../src/domain/context/message-hash.ts";
 import type { CountTokens, TokenizerName } from "../../../src/domain/context/tokens.ts";
 import { steadyWindow } from "../../../src/domain/conversation/history-window.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
@@ -134,7 +134,7 @@ export class ContextService {
 
   async #turn(thread: StoredThread, { query, messages }: ContextRequest): Promise<Turn | null> {
     if (messages !== undefined && messages.length > 0) {
-      const names = await Promise.all(messages.map((hash, i) => turnName(messages[i - 1], hash)));
+      const names = await turnNames(messages);
       const earlier = names.map((name, index) => ({ index, name }));
       const last = query === undefined ? undefined : earlier.pop();
       return { name: last?.name, isStored: false, earlier };

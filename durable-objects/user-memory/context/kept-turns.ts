@@ -1,4 +1,4 @@
-import { messageHash, turnName, userText } from "../../../src/domain/context/message-hash.ts";
+import { messageHash, turnName, turnNames, userText } from "../../../src/domain/context/message-hash.ts";
 import { withBlock } from "../../../src/domain/context/prompted-message.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
@@ -8,6 +8,7 @@ import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ContextItems, ResolvedSection } from "./context-items.ts";
 import { type ContextStore, keyOf, type KeptTurn } from "./context-store.ts";
+import { LOOKED_AT } from "./prompted-turns.ts";
 import { textOf } from "./fitted-sections.ts";
 import { type SharedItems, sharedKey, type SharedOwners } from "./shared-owners.ts";
 
@@ -105,29 +106,46 @@ export class KeptTurns {
   }
 
   async #saidIn(thread: StoredThread, items: readonly ReadMessage[]): Promise<Said[]> {
-    const said: Said[] = [];
-    let before = await this.#hashBefore(thread, items[0]?.seq);
+    const said: Omit<Said, "turn">[] = [];
+    const hashes: string[] = [];
     for (const item of items) {
       const message = item.compaction === undefined ? parsed(item.body) : undefined;
       const text = message?.role === "user" ? userText(message) : "";
       if (message === undefined || text === "") continue;
-      const hash = await messageHash(text);
-      said.push({ item, message, turn: await turnName(before, hash) });
-      before = hash;
+      said.push({ item, message });
+      hashes.push(await messageHash(text));
     }
-    return said;
+    const names = await this.#namesIn(thread, hashes, items[0]?.seq);
+    return said.map((one, i) => ({ ...one, turn: names[i] ?? "" }));
   }
 
-  /** The hash of the last message of the user before a seq. */
-  async #hashBefore(thread: StoredThread, seq: number | undefined): Promise<string | undefined> {
-    if (seq === undefined) return undefined;
+  /** The names of the turns of a page. How often a turn was repeated before it is counted only if one was. */
+  async #namesIn(
+    thread: StoredThread,
+    hashes: readonly string[],
+    from: number | undefined,
+  ): Promise<string[]> {
+    const [before = ""] = await this.#hashesBefore(thread, from, 1);
+    const repeated = await Promise.all(hashes.map((hash, i) => turnName(hashes[i - 1] ?? before, hash, 1)));
+    if (this.of(thread, repeated).size === 0) return turnNames(hashes, before);
+    const all = await this.#hashesBefore(thread, from, LOOKED_AT);
+    return (await turnNames([...all, ...hashes])).slice(all.length);
+  }
+
+  /** The hashes of the last messages of the user before a seq, so many at most, in their order. */
+  async #hashesBefore(thread: StoredThread, seq: number | undefined, most: number): Promise<string[]> {
     const { reader } = this.#deps.stores;
-    for (const { body } of reader.walk(thread, { order: "newest", view: "raw", from: seq, slice: 8 })) {
+    const hashes: string[] = [];
+    let left = LOOKED_AT;
+    for (const { body } of seq === undefined
+      ? []
+      : reader.walk(thread, { order: "newest", view: "raw", from: seq, slice: 8 })) {
+      if (left-- === 0 || hashes.length === most) break;
       const message = parsed(body);
       const text = message.role === "user" ? userText(message) : "";
-      if (text !== "") return messageHash(text);
+      if (text !== "") hashes.push(await messageHash(text));
     }
-    return undefined;
+    return hashes.toReversed();
   }
 }
 

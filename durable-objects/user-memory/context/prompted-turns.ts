@@ -1,4 +1,4 @@
-import { messageHash, turnName, userText } from "../../../src/domain/context/message-hash.ts";
+import { messageHash, turnNames, userText } from "../../../src/domain/context/message-hash.ts";
 import { requestedCalls } from "../../../src/domain/conversation/tool-calls.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import { parsed } from "../threads/message-store.ts";
@@ -8,7 +8,7 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 /** The messages at the end of a thread that a prompt is taken to hold. */
 export const HELD = 20;
 /** Messages that are looked at for the last ones of the user. */
-const LOOKED_AT = 400;
+export const LOOKED_AT = 400;
 
 /** The thread's last messages, the newest first. */
 export function* lastMessages(
@@ -45,10 +45,8 @@ export async function currentTurn(
   }
   const isStored = said[0] === hash && !isAnswered;
   const past = isStored ? said.slice(1) : said;
-  const earlier = past.slice(0, isWhole ? past.length : -1);
-  return {
-    name: await turnName(past[0], hash),
-    isStored,
-    earlier: await Promise.all(earlier.map((one, i) => turnName(past[i + 1], one))),
-  };
+  const inOrder = [hash, ...past].toReversed();
+  const names = isWhole ? await turnNames(inOrder) : await turnNames(inOrder.slice(1), inOrder[0]);
+  const [name = "", ...earlier] = names.toReversed();
+  return { name, isStored, earlier };
 }

@@ -8,9 +8,25 @@ const CHARACTERS = 32 * 1024;
 export const messageHash = (text: string): Promise<string> =>
   sha256Hex(text.slice(0, CHARACTERS).toWellFormed().trim());
 
-/** The name of a turn: the user's message and the one before it, so that a second "yes" is another turn. */
-export const turnName = (before: string | undefined, hash: string): Promise<string> =>
-  sha256Hex(`${before ?? ""}\n${hash}`);
+/**
+ * The name of a turn: the user's message, the one before it (empty for none), and how often the two came before, so that each
+ * "yes" is a turn of its own.
+ */
+export const turnName = (before: string, hash: string, times: number): Promise<string> =>
+  sha256Hex([before, hash, ...(times === 0 ? [] : [times])].join("\n"));
+
+/** The names of turns, by the hashes of the user's messages in their order; `before` is that of the message before them. */
+export function turnNames(hashes: readonly string[], before = ""): Promise<string[]> {
+  const times = new Map<string, number>();
+  return Promise.all(
+    hashes.map((hash, i) => {
+      const last = hashes[i - 1] ?? before;
+      const time = times.get(last + hash) ?? 0;
+      times.set(last + hash, time + 1);
+      return turnName(last, hash, time);
+    }),
+  );
+}
 
 /** The text of a user's message, which names its turn; empty for the results of tools that some SDKs put into one. */
 export const userText = ({ content, parts }: MessageText): string => searchableText({ content, parts }).text;
