@@ -1,5 +1,11 @@
 export { cairnContextNode, type CairnContextOptions, cairnPrompt } from "./langgraph/context.ts";
 export {
+  type CairnMiddleware,
+  cairnMiddleware,
+  type CairnMiddlewareOptions,
+  type CairnRuntime,
+} from "./langgraph/middleware.ts";
+export {
   type CairnMemoryManager,
   cairnMemoryManager,
   type CairnMemoryManagerOptions,

@@ -434,9 +434,8 @@ describe("what step 0 of a run said", () => {
     for (const { steps } of runs) await prepareStep({ stepNumber: 0, steps });
     for (const { steps, name } of runs) {
       steps.push({});
-      expect(await prepareStep({ stepNumber: 1, steps })).toEqual({
-        system: [name, "Be safe."].map((content) => ({ role: "system", content })),
-      });
+      // Texts alone are joined: version 5 of the SDK takes no list.
+      expect(await prepareStep({ stepNumber: 1, steps })).toEqual({ system: `${name}\n\nBe safe.` });
     }
   });
 });
@@ -462,7 +461,9 @@ describe("composePrepareStep", () => {
       () => ({ system: "a" }),
       () => ({ instructions: "b" }),
     );
-    expect(await newer(step(0))).toEqual({
+    expect(await newer(step(0))).toEqual({ instructions: "a\n\nb" });
+    // A step of version 7.
+    expect(await newer({ ...step(0), instructions: undefined })).toEqual({
       instructions: [
         { role: "system", content: "a" },
         { role: "system", content: "b" },

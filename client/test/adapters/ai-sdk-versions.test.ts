@@ -196,5 +196,8 @@ describe.each(versions)("in ai $version", (version) => {
     await sdk.generateText({ model, tools, prepareStep, stopWhen: sdk.stepCountIs(4), prompt: "Hello" });
     for (const prompt of prompts(model)) expect(prompt).toContain("short answers");
     expect(prompts(model)[1]).toContain("Be safe.");
+    // A provider takes texts alone.
+    for (const { prompt } of model.doGenerateCalls)
+      for (const { role, content } of prompt) if (role === "system") expect(content).toBeTypeOf("string");
   });
 });

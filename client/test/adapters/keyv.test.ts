@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { Keyv, type KeyvStoreAdapter } from "keyv";
+import { Keyv as Keyv6 } from "keyv6";
 import { describe, expect, it } from "vitest";
 import { cairnKeyv, type CairnKeyvStore } from "../../src/adapters/keyv.ts";
 import { CairnError } from "../../src/index.ts";
@@ -10,25 +11,6 @@ import { clocked, pass } from "./clocked.ts";
 
 /** What the compiler checks: the store is one of Keyv 5. */
 const asKeyvSays = (store: CairnKeyvStore): KeyvStoreAdapter => store;
-
-/** What Keyv 6 wraps a store of Keyv 5 as (its `KeyvBridgeStore`), with the methods that make it leave namespaces to the store. */
-type AsKeyv6Says = {
-  opts?: unknown;
-  namespace?: string;
-  get(key: string): Promise<unknown>;
-  set(key: string, value: unknown, ttl?: number): Promise<unknown>;
-  delete(key: string): Promise<boolean>;
-  clear(): Promise<void>;
-  has(key: string): Promise<boolean>;
-  hasMany(keys: string[]): Promise<boolean[]>;
-  getMany(keys: string[]): Promise<unknown[]>;
-  setMany(entries: { key: string; value: unknown; ttl?: number }[]): Promise<unknown>;
-  deleteMany(keys: string[]): Promise<boolean | boolean[]>;
-  iterator?(namespace?: string): AsyncGenerator;
-  disconnect?(): Promise<void>;
-  on?(event: string, listener: (...given: unknown[]) => void): unknown;
-};
-const asKeyv6Says = (store: CairnKeyvStore): AsKeyv6Says => store;
 
 async function storeOf(user = newUser(), more: Parameters<typeof clientOf>[1] = {}) {
   const memory = await clientOf(user, more);
@@ -120,7 +102,7 @@ describe("a Keyv over Cairn", () => {
 });
 
 it("is what Keyv 6 takes for a store of promises that manages its namespaces", async () => {
-  const store = asKeyv6Says((await storeOf()).store);
+  const store = (await storeOf()).store;
   expect("namespace" in store).toBe(true);
   // It tells such a store by the constructor of its methods.
   for (const method of ["get", "has", "hasMany", "set", "setMany", "delete", "deleteMany", "clear"] as const)
@@ -186,6 +168,60 @@ describe("namespaces", () => {
     await expect(stranger.set("k", "forged")).rejects.toMatchObject({ code: "not_found" });
     await expect(stranger.clear()).rejects.toMatchObject({ code: "not_found" });
     expect(await store.get("k")).toBe("secret");
+  });
+});
+
+describe("in Keyv 6", () => {
+  it("keeps the values of its namespace, with their lifetimes", async () => {
+    const { user, memory, store } = await storeOf();
+    const keyv = new Keyv6({ store, namespace: "a" });
+    const other = new Keyv6({ store: cairnKeyv({ memory, user }), namespace: "b" });
+    expect(await keyv.set("k", { n: 1 })).toBe(true);
+    await keyv.setMany([
+      { key: "one", value: 1 },
+      { key: "gone", value: 2, ttl: 1 },
+    ]);
+    await other.set("k", "of b");
+    expect(await keyv.get("k")).toEqual({ n: 1 });
+    await expect.poll(() => keyv.get("gone")).toBeUndefined();
+    expect(await keyv.getMany(["one", "none", "k"])).toEqual([1, undefined, { n: 1 }]);
+    expect(await keyv.has("one")).toBe(true);
+    expect(await keyv.delete("one")).toBe(true);
+    expect(await keyv.has("one")).toBe(false);
+    await keyv.clear();
+    expect([await keyv.get("k"), await other.get("k")]).toEqual([undefined, "of b"]);
+  });
+
+  it("rejects in an outage that nobody listens to", async () => {
+    const { store } = await storeOf(newUser(), { fetch: failing(503), retry: false });
+    const keyv = new Keyv6({ store });
+    const failed = { code: "storage_unavailable" };
+    await expect(keyv.get("k")).rejects.toMatchObject(failed);
+    await expect(keyv.set("k", 1)).rejects.toMatchObject(failed);
+    await expect(keyv.has("k")).rejects.toMatchObject(failed);
+    await expect(keyv.delete("k")).rejects.toMatchObject(failed);
+    await expect(keyv.clear()).rejects.toMatchObject(failed);
+  });
+
+  it("tells a listener of an outage, and gives the results of a miss", async () => {
+    const { store } = await storeOf(newUser(), { fetch: failing(503), retry: false });
+    const keyv = new Keyv6({ store });
+    const told: unknown[] = [];
+    keyv.on("error", (error: unknown) => told.push(error));
+    const calls = [
+      () => keyv.get("k"),
+      () => keyv.getMany(["k"]),
+      () => keyv.set("k", 1),
+      () => keyv.has("k"),
+      () => keyv.delete("k"),
+    ];
+    const results: unknown[] = [];
+    for (const call of calls) results.push(await call());
+    expect(results).toEqual([undefined, [undefined], false, false, false]);
+    expect(new Set(told.map((error) => (error as CairnError).code))).toEqual(
+      new Set(["storage_unavailable"]),
+    );
+    expect(told.length).toBeGreaterThanOrEqual(calls.length);
   });
 });
 

@@ -9,11 +9,12 @@ import { z } from "zod";
 import {
   cairnContextNode,
   type CairnContextOptions,
+  cairnMiddleware,
   cairnPrompt,
   CairnSaver,
 } from "../../src/adapters/langgraph.ts";
 import type { CairnOptions } from "../../src/index.ts";
-import { counting, failing } from "./broken.ts";
+import { counting, failing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 type Model = ReturnType<typeof fakeModel>;
@@ -61,6 +62,13 @@ const textsOf = (messages: readonly BaseMessage[]) =>
 
 type Memory = Omit<CairnContextOptions, "prompt">;
 
+// Its types bring a second zod into this program, which hides what `@hono/zod-openapi` adds to the first one. They are checked where
+// the code blocks of the pages are. The agent is invoked as a prebuilt one.
+const langchain: string = "langchain";
+const { createAgent } = (await import(langchain)) as {
+  createAgent: (options: object) => ReturnType<typeof createReactAgent>;
+};
+
 /** The same conversation through the prebuilt agent, and through a graph of two nodes. */
 const graphs = {
   "a prompt of createReactAgent": (options: Memory, model: Model, saver: MemorySaver | CairnSaver) =>
@@ -68,6 +76,14 @@ const graphs = {
       llm: model,
       tools: [weather],
       prompt: cairnPrompt({ ...options, prompt: "Be brief." }),
+      checkpointer: saver,
+    }),
+  "a middleware of createAgent": (options: Memory, model: Model, saver: MemorySaver | CairnSaver) =>
+    createAgent({
+      model,
+      tools: [weather],
+      systemPrompt: "Be brief.",
+      middleware: [cairnMiddleware(options)],
       checkpointer: saver,
     }),
   "a node of a StateGraph": (options: Memory, model: Model, saver: MemorySaver | CairnSaver) =>
@@ -127,7 +143,9 @@ describe.each(Object.entries(graphs))("%s", (_, graphOf) => {
       "ai",
       "human",
     ]);
-    expect(said[0]?.[1]).toMatch(/^Be brief\.\n\n<memory>\n[^]*- Alice: lives in Lisbon\n[^]*<\/memory>$/);
+    expect(said[0]?.[1]).toMatch(
+      /^Be brief\.(?:\n\n)?<memory>\n[^]*- Alice: lives in Lisbon\n[^]*<\/memory>$/,
+    );
     expect(said[3]?.[1]).toMatch(/^<memory>\n[^]*Alice drinks tea[^]*<\/memory>\n\nWhat is the weather/);
     expect(said[7]?.[1]).toMatch(/^<memory>\n[^]*lives in Porto[^]*<\/memory>\n\nWhat does Alice/);
     expect(said[11]?.[1]).toBe("Thanks, bye!");
@@ -193,13 +211,47 @@ describe.each(Object.entries(graphs))("%s", (_, graphOf) => {
     );
   });
 
+  it("answers without memory while Cairn is silent, and with it in the next turn", async () => {
+    let isSilent = true;
+    const { user, memory, plain } = await begin({
+      fetch: (request) => (isSilent ? silent(request) : fetch(request)),
+    });
+    await plain.memories.remember(user, { text: "Alice lives in Lisbon" });
+    const model = scripted("Hello.", "In Lisbon.");
+    const onError = vi.fn<(error: unknown, failure: object) => void>();
+    const saver = new MemorySaver();
+    const say = (text: string, timeoutMs: number) =>
+      graphOf({ memory, user, onError, timeoutMs }, model, saver).invoke(
+        { messages: [new HumanMessage(text)] },
+        { configurable: { thread_id: "trip" } },
+      );
+    await say("Hello", 50);
+    expect(textsOf(lastPrompt(model))).toEqual([
+      ["system", "Be brief."],
+      ["human", "Hello"],
+    ]);
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.anything(), { doing: "context" });
+    isSilent = false;
+    const { messages } = await say("Where does Alice live?", 20_000);
+    expect(JSON.stringify(textsOf(lastPrompt(model)))).toContain("Alice lives in Lisbon");
+    expect(textsOf(messages)).toEqual([
+      ["human", "Hello"],
+      ["ai", "Hello."],
+      ["human", "Where does Alice live?"],
+      ["ai", "In Lisbon."],
+    ]);
+  });
+
   it("rejects if Cairn fails and it is strict", async () => {
     const { user, memory } = await begin({ fetch: failing(503), retry: false });
     const graph = graphOf({ memory, user, strict: true }, scripted("never"), new MemorySaver());
     const config = { configurable: { thread_id: "trip" } };
-    await expect(graph.invoke({ messages: [new HumanMessage("Hello")] }, config)).rejects.toMatchObject({
-      code: "storage_unavailable",
-    });
+    const invoked = Promise.resolve(graph.invoke({ messages: [new HumanMessage("Hello")] }, config));
+    const error = await invoked.catch((reason: Error) => reason);
+    // `createAgent` wraps what a middleware throws.
+    expect([error, (error as Error).cause]).toContainEqual(
+      expect.objectContaining({ code: "storage_unavailable" }),
+    );
   });
 });
 
@@ -325,5 +377,6 @@ describe("a prompt", () => {
     expect(() => cairnContextNode({ memory, user }, undefined as never)).toThrow(
       "cairnContextNode: `node` must be the function that calls the model",
     );
+    expect(() => cairnMiddleware({ memory, user, timeoutMs: 0 })).toThrow("cairnMiddleware: `timeoutMs`");
   });
 });

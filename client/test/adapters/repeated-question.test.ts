@@ -39,7 +39,7 @@ const adapters: Record<string, (given: Given) => Prompt> = {
   anthropic: (given) => async (messages) =>
     (await withMemory(given)({ model: "claude-sonnet-5-5", messages })).messages,
   dex: ({ memory, user }) => {
-    const extension = dexMemory({ memory, user, projectRoot: "/p", recallWithinMs: 20_000 });
+    const extension = dexMemory({ memory, user, projectRoot: "/p", timeoutMs: 20_000 });
     return (messages) => extension.inject(messages);
   },
   gemstack: (given) => async (said) => {
@@ -86,12 +86,12 @@ const adapters: Record<string, (given: Given) => Prompt> = {
     const filter = cairnInputFilter(given);
     return (await filter({ modelData: { input } } as unknown as Parameters<typeof filter>[0])).input;
   },
-  "openai-agents's session": ({ memory, user, thread: _, ...given }) => {
+  "openai-agents's session": ({ memory, user, strict, timeoutMs }) => {
     const session = cairnSession({ memory, user, sessionId: "s" });
     return async (said) => {
       const items = said.map((message) => ({ ...message }) as never);
       const history = items.slice(0, -1);
-      const all = await session.withContext(given)(history, items.slice(-1));
+      const all = await session.withContext({ strict, timeoutMs })(history, items.slice(-1));
       return all.map((item) =>
         history.includes(item as never) ? session.prepareHistoryItemForModelInput(item) : item,
       );

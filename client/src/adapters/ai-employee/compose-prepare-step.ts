@@ -1,4 +1,4 @@
-import type { Instructions, StepStart, SystemMessage } from "./instructions.ts";
+import type { Instructions, StepStart, SystemOf } from "./instructions.ts";
 import { deepMerge } from "./deep-merge.ts";
 import { RunInstructions } from "./run-instructions.ts";
 
@@ -7,10 +7,10 @@ export type PrepareStep<Options = StepStart> = (options: Options) => Returned | 
 type Returned = object | null | undefined;
 
 /** The SDK knows the fields that the functions return by their own types. */
-export type ComposedPrepareStep<Options = StepStart> = (
-  options: Options,
-) => PromiseLike<Composed | undefined> | Composed | undefined;
-type Composed = { system?: string | SystemMessage | SystemMessage[] };
+export type ComposedPrepareStep<Options = StepStart> = <Given extends Options>(
+  options: Given,
+) => PromiseLike<Composed<Given> | undefined> | Composed<Given> | undefined;
+type Composed<Given> = { system?: SystemOf<Given> };
 
 type Fields = { system?: Instructions; instructions?: Instructions; [field: string]: unknown };
 type AnyStep = (options: unknown) => Fields | undefined | PromiseLike<Fields | null | undefined>;

@@ -4,6 +4,9 @@ export type SystemMessage = { role: "system"; content: string };
 /** The type of `system` and `instructions` in the AI SDK. */
 export type Instructions = string | SystemMessage | readonly SystemMessage[];
 
+/** The `system` that a step may return: version 5 of the AI SDK takes a text alone. `instructions` are those of version 7. */
+export type SystemOf<Step> = "instructions" extends keyof Step ? string | SystemMessage[] : string;
+
 /** The fields that every version of the AI SDK gives a `prepareStep`; `instructions` since version 7. */
 export type StepStart = {
   stepNumber: number;

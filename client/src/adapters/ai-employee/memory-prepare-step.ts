@@ -1,5 +1,5 @@
 import { type OptionNames, requireKnownOptions } from "../../known-options.ts";
-import { messagesOf, type StepStart, type SystemMessage } from "./instructions.ts";
+import { messagesOf, type StepStart, type SystemOf } from "./instructions.ts";
 import { memoriesBlock, mostThatFit } from "./memories-block.ts";
 import type { CairnMemoryStore, MemoryStore } from "./memory-store.ts";
 
@@ -18,9 +18,9 @@ const OPTIONS: OptionNames<MemoryPrepareStepConfig> = {
   maxTokenBudget: true,
 };
 
-export type MemoryPrepareStep = (
-  step: StepStart,
-) => Promise<{ system: string | SystemMessage[] } | undefined>;
+export type MemoryPrepareStep = <Step extends StepStart>(
+  step: Step,
+) => Promise<{ system: SystemOf<Step> } | undefined>;
 
 /** Reads in flight at once, for a store that reads one entry a call. */
 const TOGETHER = 100;
@@ -38,7 +38,7 @@ export function createMemoryPrepareStep(
 ): MemoryPrepareStep {
   requireKnownOptions("createMemoryPrepareStep", config, OPTIONS);
   const { prefix = "memory:", memoryKeys, maxTokenBudget = 2000 } = config;
-  return async ({ stepNumber, instructions }) => {
+  return async <Step extends StepStart>({ stepNumber, instructions }: Step) => {
     if (stepNumber !== 0) return undefined;
     const entries =
       "listWithValues" in store
@@ -48,7 +48,9 @@ export function createMemoryPrepareStep(
     if (block === null) return undefined;
     // The AI SDK replaces the run's instructions by the result.
     const own = messagesOf(instructions);
-    return { system: own.length === 0 ? block : [...own, { role: "system", content: block }] };
+    const system = own.length === 0 ? block : [...own, { role: "system" as const, content: block }];
+    // A list only where the step has instructions.
+    return { system: system as SystemOf<Step> };
   };
 }
 

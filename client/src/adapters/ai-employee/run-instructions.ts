@@ -20,9 +20,9 @@ export class RunInstructions {
     const given = messagesOf(instructions);
     if (stepNumber === 0 && steps !== undefined) this.#begun.set(steps, { said, own: given });
     const begun = stepNumber === 0 || steps === undefined ? undefined : this.#begun.get(steps);
-    if (begun === undefined || isCarriedOn(step, said)) return together(said, given);
+    if (begun === undefined || isCarriedOn(step, said)) return together(step, said, given);
     const all = begun.said.map((first, i) => said[i] ?? first);
-    return together(all, begun.own);
+    return together(step, all, begun.own);
   }
 }
 
@@ -38,9 +38,15 @@ function isCarriedOn(step: Partial<StepStart>, said: Said): boolean {
 }
 
 /** Joins instructions: one is unchanged; several become a list, with the run's own at most once. */
-function together(said: Said, own: readonly SystemMessage[]): Instructions | undefined {
+function together(
+  step: Partial<StepStart>,
+  said: Said,
+  own: readonly SystemMessage[],
+): Instructions | undefined {
   const all = said.filter((one) => one !== undefined);
   if (all.length <= 1) return all[0];
+  // Version 5 takes no list.
+  if (!("instructions" in step) && all.every((one) => typeof one === "string")) return all.join("\n\n");
   const messages: SystemMessage[] = [];
   let begun = false;
   for (const one of all) {

@@ -9,12 +9,15 @@ import { type MemoryOptions, requireMemoryOptions } from "../context/memory-opti
 
 type Step = {
   stepNumber: number;
-  messages: ModelMessage[];
+  messages?: readonly unknown[];
   steps?: readonly unknown[];
   instructions?: Instructions | undefined;
   model?: unknown;
 };
-type Prepared = { messages: ModelMessage[]; system?: SystemMessage[] };
+/** Versions 5 and 6 of the SDK take the stable block among the messages, and version 5 no list as `system`. */
+type Prepared<Given> = { messages: ModelMessage[] } & ("instructions" extends keyof Given
+  ? { system?: SystemMessage[] }
+  : unknown);
 
 /**
  * A `prepareStep` that gives a model a context. It reads the context once in a run, at the first step, and shows the same at
@@ -28,8 +31,10 @@ export function memoryStep(options: MemoryOptions) {
   const thread = options.thread === undefined ? undefined : new NamedThread(options, options.thread);
   // The SDK gives each step of a run the same list of steps.
   const runs = new WeakMap<object, PromptMemory>();
-  return async function prepareMemory(step: Step): Promise<Prepared | undefined> {
-    const { stepNumber, messages, steps = [] } = step;
+  return async function prepareMemory<Given extends Step>(step: Given): Promise<Prepared<Given> | undefined> {
+    const { stepNumber, steps = [] } = step;
+    // They are the SDK's. Its type would keep the step from being composed with others.
+    const messages = (step.messages ?? []) as ModelMessage[];
     const memory =
       stepNumber === 0
         ? await memoryOf(options, thread, messages, { model: providerOf(step.model) })
@@ -40,12 +45,14 @@ export function memoryStep(options: MemoryOptions) {
     const { stable } = memory;
     const own = messagesOf(step.instructions);
     const isTold = stable === "" || [...own, ...messages].some(({ content }) => content === stable);
-    if (isTold) return blocks.size === 0 ? undefined : { messages: told };
     const block: SystemMessage = { role: "system", content: stable };
     // Version 7 has `instructions`, and takes no system messages among the others.
-    return "instructions" in step
-      ? { system: [...own, block], messages: told }
-      : { messages: [block, ...told] };
+    const prepared = isTold
+      ? { messages: told }
+      : "instructions" in step
+        ? { system: [...own, block], messages: told }
+        : { messages: [block, ...told] };
+    return isTold && blocks.size === 0 ? undefined : prepared;
   };
 }
 

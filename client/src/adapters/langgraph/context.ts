@@ -92,7 +92,8 @@ export function cairnContextNode<
   };
 }
 
-function prompter<State extends MessagesState, Config extends RunnableConfig>(
+/** Makes the messages of a model's call: those of the state, with memory. */
+export function prompter<State extends MessagesState, Config extends RunnableConfig>(
   made: string,
   options: CairnContextOptions<State, Config>,
 ): (state: State, config: Config) => Promise<BaseMessage[]> {
