@@ -5,6 +5,7 @@ import { z } from "zod";
 import { DIMENSIONS, MODEL_NAME } from "../../src/platform/embeddings/minilm/weights.ts";
 import { knownModel, workersAiModels } from "../../src/platform/embeddings/models.ts";
 import { isJurisdiction, type Jurisdiction, jurisdictions } from "../../src/platform/jurisdiction.ts";
+import { additionsOf, merged, placesOf } from "./additions.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 
@@ -21,7 +22,7 @@ export type Tenant = {
   databases: ReadonlyMap<string, string>;
   /** Its own variables: what the base has, and the two that are made here, may be among them. */
   vars: Readonly<Record<string, string>>;
-  /** The further settings of the file: an account, routes, limits, rates. */
+  /** What its file has beside all of this and the base, at any depth: an account, routes, rates, a destination of logs. */
   more: TomlTable;
 };
 
@@ -45,7 +46,7 @@ const Own = z.looseObject({
   d1_databases: z.array(
     z.object({ binding: z.string(), database_name: z.string(), database_id: z.string().optional() }),
   ),
-  vectorize: z.array(z.object({ index_name: z.string() })).default([]),
+  vectorize: z.array(z.object({ binding: z.string(), index_name: z.string() })).default([]),
 });
 
 /** The tenant that a file of ours describes. `path` is for messages. */
@@ -64,26 +65,36 @@ export function readTenant(
   const bindings = own.d1_databases.map(({ binding }) => binding).toSorted();
   if (bindings.join() !== bindingsOf(shards).toSorted().join())
     throw new Stopped(`${path}: d1_databases are DB and, for N shards, FACTS_0 to FACTS_(N-1).`);
-  const made = new Set([...Object.keys(tableOf(base, "wrangler.toml")), ...MADE]);
-  return {
+  const tenant: Tenant = {
     name,
     jurisdiction: jurisdiction === "" ? null : jurisdiction,
     shards,
     model,
-    index: own.vectorize[0]?.index_name ?? null,
+    index: own.vectorize.find(({ binding }) => binding === "VECTORIZE")?.index_name ?? null,
     databases: new Map(
       own.d1_databases.flatMap(({ binding, database_id: id }) => (id === undefined ? [] : [[binding, id]])),
     ),
     vars: own.vars,
-    more: Object.fromEntries(Object.entries(table).filter(([key]) => !made.has(key))),
+    more: {},
   };
+  return { ...tenant, more: additionsOf(table, madeOf(tenant, base)) ?? {} };
 }
-
-/** Tables that are made here; a tenant's file keeps what it has beside these and those of the base. */
-const MADE = ["name", "vars", "d1_databases", "vectorize", "ai"];
 
 /** The tenant's file, from the base: the same for the same tenant, byte for byte. Paths start in `tenants/`; commands run at the root. */
 export function renderTenant(tenant: Tenant, base: string): string {
+  const made = {
+    ...madeOf(tenant, base),
+    ...(tenant.more.ratelimits === undefined && { ratelimits: ratesOf(tenant.name) }),
+  };
+  return `${headerOf(tenant.name)}\n${stringify(merged(made, tenant.more))}`;
+}
+
+/** The places of what the tenant's file has beside the base. */
+export const additionsTo = (tenant: Tenant, base: string): string[] =>
+  placesOf(tenant.more, madeOf(tenant, base)).filter((place) => place !== "ratelimits");
+
+/** All but what is the file's alone, and its rates, of which the file may have none. */
+function madeOf(tenant: Tenant, base: string): TomlTable {
   const table = tableOf(base, "wrangler.toml");
   const {
     main,
@@ -96,7 +107,7 @@ export function renderTenant(tenant: Tenant, base: string): string {
   // Its environments are for who deploys by hand.
   const { env: _, ...rest } = table;
   const { watch_dir: watched } = build;
-  const made: TomlTable = {
+  return {
     ...rest,
     name: workerOf(tenant.name),
     main: `../${main}`,
@@ -120,10 +131,7 @@ export function renderTenant(tenant: Tenant, base: string): string {
     }),
     ...(asksWorkersAi(tenant) && { ai: { binding: "AI" } }),
     ...(tenant.index !== null && { vectorize: [{ binding: "VECTORIZE", index_name: tenant.index }] }),
-    ratelimits: ratesOf(tenant.name),
-    ...tenant.more,
   };
-  return `${headerOf(tenant.name)}\n${stringify(made)}`;
 }
 
 /** Most calls in 10 seconds: of one token's user, and for one user's memory. What the tenant's file says instead stays. */
@@ -141,8 +149,8 @@ function ratesOf(tenant: string) {
 
 const headerOf = (name: string): string =>
   `# The tenant ${name}. Made of ../wrangler.toml by \`npm run tenant\`, and made anew by \`npm run tenant -- upgrade ${name}\`:
-# then \`vars\`, the names and ids here, and tables that the base has not (routes, limits, ratelimits, account_id) stay as they are here,
-# all else is as in the base, and comments go. The number of FACTS databases and JURISDICTION never change.
+# then \`vars\`, the names and ids here, and all that the base has not, in any table and list, stay as they are here. A value that the
+# base has is as in the base, and comments go. The number of FACTS databases and JURISDICTION never change.
 `;
 
 /** The dimensions of the tenant's embedder. */
@@ -158,8 +166,9 @@ export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): n
   throw new Stopped(`'${model}' is no model that is known. Without EMBEDDINGS_URL it is one of:\n  ${names}`);
 }
 
+/** A variable names one of its models: to embed, to rerank, to extract, or for what is yet to come. */
 const asksWorkersAi = ({ model, vars }: Tenant): boolean =>
-  model.startsWith("@cf/") || (vars.RERANKER_MODEL ?? "") !== "";
+  [model, ...Object.values(vars)].some((value) => value.startsWith("@cf/"));
 
 function tableOf(text: string, path: string): TomlTable {
   try {

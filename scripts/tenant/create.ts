@@ -1,6 +1,7 @@
 import { defaultModel } from "../../src/platform/embeddings/models.ts";
 import type { Jurisdiction } from "../../src/platform/jurisdiction.ts";
 import { Account } from "./account.ts";
+import { merged } from "./additions.ts";
 import { dimensionsOf, EMBEDDED, isInWorker, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
@@ -80,7 +81,7 @@ function changed(stored: Tenant, options: CreateOptions): Tenant {
     ...stored,
     model: options.model ?? stored.model,
     index: stored.index ?? (options.vectorize ? workerOf(stored.name) : null),
-    more: { ...stored.more, ...more },
+    more: merged(stored.more, more),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Tenant } from "./config.ts";
+import { additionsTo, type Tenant } from "./config.ts";
 import { workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { Stopped } from "./stopped.ts";
@@ -32,6 +32,10 @@ async function upgradeOne(desk: Desk, tenant: Tenant): Promise<void> {
   requireComplete(desk, tenant);
   requireModel(desk, tenant);
   storeTenant(desk, tenant);
+  const added = additionsTo(tenant, desk.base);
+  // The base may have had it once: then it is for the reader to take it away.
+  if (added.length > 0)
+    desk.say(`${desk.files.pathOf(tenant.name)} keeps beside the base: ${added.join(", ")}`);
   // All are there; one that is not is told before anything is made.
   await ensureDatabases(desk, tenant);
   await ensureIndex(desk, tenant);

@@ -1,7 +1,7 @@
 // The tenant command over a double of the account: every step fails once, before and after it is done.
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "smol-toml";
+import { parse, stringify } from "smol-toml";
 import { afterEach, describe, expect, it } from "vitest";
 import { verifyOwn } from "../../../src/worker/auth/verify-own.ts";
 import { readTenant, renderTenant } from "../../../scripts/tenant/config.ts";
@@ -172,6 +172,79 @@ describe("create", () => {
     desk.files.write("bob", eager);
     await upgrade(desk, ["bob"]);
     expect(desk.files.read("bob")).toBe(eager);
+  });
+
+  it("keeps all that an operator added to a file, at any depth, and names it", async () => {
+    const desk = newDesk();
+    await create(desk, full);
+    // A table of any shape.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    const file = parse(desk.files.read("acme") ?? "") as Record<string, any>;
+    file.account_id = "0123";
+    file.limits = { cpu_ms: 60_000, subrequests: 100 };
+    file.vars.LLM_MODEL = "@cf/meta/llama-3.1-8b-instruct";
+    file.ai.remote = true;
+    file.observability.logs.destinations = ["axiom"];
+    file.observability.traces = { enabled: true, destinations: ["axiom"], head_sampling_rate: 0.1 };
+    file.triggers.crons.push("0 3 * * *");
+    file.build.cwd = "..";
+    file.assets.html_handling = "none";
+    file.d1_databases[2].preview_database_id = "a preview";
+    file.vectorize[0].remote = true;
+    file.vectorize.push({ binding: "OTHER", index_name: "other" });
+    Object.assign(desk.account.indexes, { other: desk.account.indexes["cairn-acme"] });
+    file.durable_objects.bindings.push({ name: "MINE", class_name: "Mine" });
+    file.migrations.push({ tag: "v2", new_sqlite_classes: ["Mine"] });
+    file.ratelimits[0].simple.limit = 7;
+    file.env = { staging: { name: "staging", vars: { CORS_ORIGINS: "*" } } };
+    file.kv_namespaces = [{ binding: "KV", id: "1" }];
+    desk.files.write("acme", stringify(file));
+    await upgrade(desk, ["acme"]);
+    const after = desk.files.read("acme");
+    expect(parse(after ?? "")).toEqual(file);
+    for (const place of [
+      "observability.traces",
+      "observability.logs.destinations",
+      "triggers.crons",
+      "ai.remote",
+    ])
+      expect(text(desk)).toContain(place);
+    await create(desk, { ...plain, cpuMs: 30_000 });
+    file.limits.cpu_ms = 30_000;
+    expect(parse(desk.files.read("acme") ?? "")).toEqual(file);
+    await upgrade(desk, ["acme"]);
+    expect(parse(desk.files.read("acme") ?? "")).toEqual(file);
+  });
+
+  it("takes from the base what the base has: a changed value of it, and nothing twice", async () => {
+    const desk = newDesk();
+    await create(desk, plain);
+    const before = desk.files.read("acme") ?? "";
+    desk.files.write("acme", before.replace("invocation_logs = false", "invocation_logs = true"));
+    await upgrade(desk, ["acme"]);
+    expect(desk.files.read("acme")).toBe(before);
+    expect(text(desk)).not.toContain("keeps beside the base");
+    const newer = { ...desk, base: desk.base.replace('tag = "v1"', 'tag = "v1"\nrenamed_classes = []') };
+    await upgrade(newer, ["acme"]);
+    expect(parse(desk.files.read("acme") ?? "").migrations).toEqual([
+      { tag: "v1", renamed_classes: [], new_sqlite_classes: ["UserMemory", "PromptCache"] },
+    ]);
+  });
+
+  it.each([
+    ["EMBEDDINGS_MODEL", "@cf/baai/bge-m3", true],
+    ["RERANKER_MODEL", "@cf/baai/bge-reranker-base", true],
+    ["LLM_MODEL", "@cf/meta/llama-3.1-8b-instruct", true],
+    ["LLM_MODEL", "gpt-5-mini", false],
+    ["RERANKER_MODEL", "", false],
+  ])("binds Workers AI where %s is '%s': %s", async (name, value, bound) => {
+    const desk = newDesk();
+    await create(desk, { ...plain, model: "static-en-256" });
+    const file = parse(desk.files.read("acme") ?? "") as { vars: Record<string, string>; ai?: object };
+    expect(file.ai).toBeUndefined();
+    desk.files.write("acme", stringify({ ...file, vars: { ...file.vars, [name]: value } }));
+    await upgrade(desk, ["acme"]);
+    expect(parse(desk.files.read("acme") ?? "").ai).toEqual(bound ? { binding: "AI" } : undefined);
   });
 
   it("sets a secret that nobody sees, keeps it for its owner alone, and prints a token of it", async () => {
