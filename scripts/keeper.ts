@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CannotStart } from "./cannot-start.ts";
+import type { Holder } from "./server-address.ts";
 import type { FromKeeper, ToKeeper } from "./state-keeper.ts";
-import type { Holder } from "./state-lock.ts";
 
 /** Time for the server to remove its temporary files, also on a busy machine. */
 const STOP_WITHIN_MS = 20_000;

@@ -5,10 +5,10 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintToken } from "../src/domain/token.ts";
 import { developmentSecret } from "./development-secret.ts";
-import { hasCurrentSchema } from "./schema-version.ts";
+import { olderState, otherWriter, schemaVersion } from "./schema-version.ts";
 import { CannotStart } from "./cannot-start.ts";
+import type { Holder } from "./server-address.ts";
 import { type Keeper, startKeeper } from "./keeper.ts";
-import type { Holder } from "./state-lock.ts";
 
 const root = join(import.meta.dirname, "..");
 const START_WITHIN_MS = 60_000;
@@ -62,10 +62,11 @@ export async function startLocalServer({
   try {
     await requireFree(port);
     developmentSecret();
-    if (!(await hasCurrentSchema(state)))
-      throw new CannotStart(
-        `The state in ${state} is of another version of Cairn: delete it, or set CAIRN_STATE to another folder.`,
-      );
+    const writer = await otherWriter(state);
+    if (writer !== null) {
+      const numbers = { port: await freePortAbove(port), current: await schemaVersion() };
+      throw new CannotStart(olderState(state, writer, numbers));
+    }
     keepPrivate(state);
     await applyMigrations(state, keeper);
     const ended = keeper.wrangler([

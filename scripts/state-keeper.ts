@@ -2,7 +2,8 @@
 // started it, for as long as that one lives.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { type Holder, holdState } from "./state-lock.ts";
+import type { Holder } from "./server-address.ts";
+import { holdState } from "./state-lock.ts";
 
 /** To the starter: that it holds the folder, or who does; and with what exit code a command ended. */
 export type FromKeeper = { held: true } | { held: false; holder: Holder | null } | { ended: number | null };

@@ -1,12 +1,10 @@
 // One server for each folder of state: two would write into the same databases, and fail each other's writes.
 import { spawnSync } from "node:child_process";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-
-/** Who serves a state: its keeper's process, which leads the group of all that it runs, and its address. */
-export type Holder = { pid: number; url: string };
+import { type Holder, holderOf } from "./server-address.ts";
 
 const TRIES = 50;
 const AGAIN_MS = 100;
@@ -50,16 +48,6 @@ function tryLock(file: string): DatabaseSync | null {
 }
 
 const SQLITE_BUSY = 5;
-
-/** The last one that took the folder. */
-export function holderOf(state: string): Holder | null {
-  try {
-    const { pid, url } = JSON.parse(readFileSync(join(state, "server.json"), "utf8")) as Partial<Holder>;
-    return typeof pid === "number" && typeof url === "string" ? { pid, url } : null;
-  } catch {
-    return null;
-  }
-}
 
 /** Ends what outlives a keeper that was killed: workerd goes on without it, and has the databases open. */
 async function endLeftovers(former: Holder | null): Promise<void> {

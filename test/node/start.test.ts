@@ -109,8 +109,9 @@ describe("npm start", () => {
     if (migrations !== null) writeFileSync(join(older, "migrations"), migrations);
     const refused = run("scripts/start.ts", [], { PORT: String(await freePort()), CAIRN_STATE: older });
     expect(await refused.ended).toBe(1);
-    expect(refused.output.stderr).toBe(
-      `The state in ${older} is of another version of Cairn: delete it, or set CAIRN_STATE to another folder.\n`,
+    expect(refused.output.stderr).toContain(`The state in ${older} has other tables`);
+    expect(refused.output.stderr.indexOf("git worktree add")).toBeLessThan(
+      refused.output.stderr.indexOf(`mv ${older} `),
     );
     expect(readdirSync(join(older, "v3/d1"))).toEqual([]);
   });

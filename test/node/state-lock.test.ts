@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, expect, it } from "vitest";
 import { freePort } from "../../scripts/local-server.ts";
-import { holderOf } from "../../scripts/state-lock.ts";
+import { holderOf } from "../../scripts/server-address.ts";
 import { run, type Running } from "./run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-test-"));
