@@ -1,8 +1,13 @@
 // `npm start`: sets everything up, serves until Ctrl-C, and says how to try it. `--demo` fills in the example conversations.
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cairn } from "../client/src/index.ts";
 import { type Example, fillDemo } from "../console/src/demo/demo-state.ts";
+import { scopes } from "../src/domain/token.ts";
+import { consoleLink } from "./console-link.ts";
+import { developmentSecret } from "./development-secret.ts";
+import { STATE } from "./server-address.ts";
 import {
   askedToStop,
   CannotStart,
@@ -13,20 +18,19 @@ import {
 } from "./local-server.ts";
 
 const port = Number(process.env.PORT ?? 8787);
-const state = process.env.CAIRN_STATE ?? join(import.meta.dirname, "..", ".wrangler", "state");
 
-function welcome(url: string, tokens: { all: string; alice: string }): string {
+function welcome(url: string, { link, alice }: { link: string; alice: string }): string {
   return `
 Cairn is up at ${url} (API reference: ${url}/docs, MCP: ${url}/mcp). Ctrl-C stops it and keeps its data.
 
-The console, with a token for everything, good for a day:
+The console, by a link for everything that works once, within ten minutes. Enter prints another:
 
-${url}/console#token=${tokens.all}
+${link}
 
 Where it is, and a token for the user "alice", good for a day:
 
 export CAIRN_URL=${url}
-export CAIRN_TOKEN=${tokens.alice}
+export CAIRN_TOKEN=${alice}
 
 Remember something, recall it, and see what is there:
 
@@ -53,6 +57,20 @@ async function problemsOf(url: string): Promise<string[]> {
   return problems;
 }
 
+/** Calls at each line that is typed here, and returns what ends that. */
+function onEnter(act: () => Promise<void>): () => void {
+  const { stdin } = process;
+  // A job in the background would be stopped by the system at its first look at the terminal.
+  const { stdout = "" } = stdin.isTTY
+    ? spawnSync("ps", ["-o", "stat=", "-p", String(process.pid)], { encoding: "utf8" })
+    : {};
+  if (stdin.isTTY && !stdout.includes("+")) return () => {};
+  stdin.on("data", () => void act());
+  // A terminal that has gone is no fault of the server.
+  stdin.on("error", () => {});
+  return () => void stdin.destroy();
+}
+
 async function main(): Promise<number> {
   const unknown = process.argv.slice(2).find((option) => option !== "--demo");
   if (unknown !== undefined) {
@@ -69,7 +87,7 @@ async function main(): Promise<number> {
   const asked = askedToStop();
   let server: LocalServer | "asked";
   try {
-    server = await Promise.race([startLocalServer({ port, state }), asked]);
+    server = await Promise.race([startLocalServer({ port, state: STATE }), asked]);
   } catch (error) {
     if (!(error instanceof CannotStart)) throw error;
     console.error(error.message);
@@ -78,7 +96,10 @@ async function main(): Promise<number> {
   // The processes started so far end with this one.
   if (server === "asked") process.exit(130);
   const tokens = { all: await developmentToken("*"), alice: await developmentToken("alice") };
-  console.log(welcome(server.url, tokens));
+  const { url } = server;
+  const newLink = () => consoleLink(url, developmentSecret(), { user: "*", scope: scopes });
+  console.log(welcome(url, { link: await newLink(), alice: tokens.alice }));
+  const leaveKeys = onEnter(async () => console.log(await newLink()));
   if (process.argv.includes("--demo")) await fillDemos(server.url, tokens.all);
   for (const problem of await problemsOf(server.url)) console.error(`Problem: ${problem}`);
   const why = await Promise.race([
@@ -86,6 +107,7 @@ async function main(): Promise<number> {
     server.ended.then(() => "ended" as const),
     silent(server.url).then(() => "silent" as const),
   ]);
+  leaveKeys();
   await server.stop();
   if (why === "ended") console.error("The Worker ended by itself.");
   if (why === "silent")

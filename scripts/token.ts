@@ -17,15 +17,21 @@ import {
   trusts,
 } from "../src/domain/token.ts";
 import { calledAs } from "./called-as.ts";
+import { consoleLink } from "./console-link.ts";
+import { holderOf, STATE } from "./server-address.ts";
 
 const usage = `usage: ${calledAs("token")} --user ID [--scope ${scopes.join(",")}] [--ttl 1h] [--shared ID,ID] [--thread ID]
              [--trust ${trusts.join("|")}]
+       ${calledAs("token")} --link [--user ID] [--scope …] [--url URL]
   --user   whose memory the token opens; '*' opens every user's (for servers)
   --scope  what it may do: ${scopes.join(", ")}; read,write unless set
   --ttl    how long it holds: a number and s, m, h or d; 1h unless set
   --shared shared owners whose memory it reads as well: ids that begin with 'shared:'
   --thread the only thread that it reaches; all of the user's unless set
   --trust  the trust of what it writes; user unless set, operator for '*'
+
+  --link   a link to the console instead, that works once and for ten minutes: as '*' with every scope unless set
+  --url    where the link leads; default: the Cairn that npm start runs, then CAIRN_URL
 
 Into a variable: export CAIRN_TOKEN=$(${calledAs("token").replace("run", "run --silent")} --user ID)`;
 
@@ -46,6 +52,8 @@ function options() {
         shared: { type: "string" },
         thread: { type: "string" },
         trust: { type: "string" },
+        link: { type: "boolean" },
+        url: { type: "string" },
         help: { type: "boolean" },
       },
     }).values;
@@ -54,15 +62,18 @@ function options() {
   }
 }
 
+const given = options();
 const {
-  user,
-  scope: scopeList = "read,write",
-  ttl = "1h",
+  link = false,
+  url: linkUrl,
+  user = link ? "*" : undefined,
+  scope: scopeList = link && user === "*" ? scopes.join() : "read,write",
   shared: sharedList,
   thread,
   trust,
   help,
-} = options();
+} = given;
+const { ttl = "1h" } = given;
 if (help === true) {
   console.log(usage);
   process.exit(0);
@@ -89,5 +100,16 @@ const secret = process.env.CAIRN_SECRET ?? developmentSecret();
 if (!isSecret(secret))
   refuse(`CAIRN_SECRET is ${secret === "" ? "empty" : `shorter than ${SECRET_BYTES} bytes`}.`);
 
+if (link) {
+  const aside = Object.entries({ ttl: given.ttl, shared: sharedList, thread, trust }).find(
+    ([, value]) => value !== undefined,
+  );
+  if (aside !== undefined) refuse(`--${aside[0]} does not go with --link.`);
+  const url = linkUrl ?? holderOf(STATE)?.url ?? process.env.CAIRN_URL;
+  if (url === undefined || !URL.canParse(url)) refuse("--url is required: no npm start has run here.");
+  console.log(await consoleLink(url, secret, { user, scope: words.filter(isScope) }));
+  process.exit(0);
+}
+if (linkUrl !== undefined) refuse("--url goes with --link.");
 const request = { user, scope: words.filter(isScope), ttlMs: seconds * 1000, shared, thread, trust };
 console.log(await mintToken(secret, request, Date.now()));

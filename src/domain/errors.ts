@@ -19,6 +19,10 @@ export const errors = {
   ],
   token_expired: [401, "The token has expired; get a new one."],
   token_revoked: [401, "The token was revoked; get a new one."],
+  link_spent: [
+    410,
+    "This link was used before, or is older than ten minutes. Press Enter in the terminal of `npm start`, or run `npm run token -- --link`, for another.",
+  ],
   token_not_yet_valid: [401, "The token is not valid yet (nbf or iat); check the issuer's clock."],
   forbidden: [403, "The token's scope does not allow this call."],
   trust_too_low: [403, "The memory has a higher trust than this caller, who cannot change or release it."],

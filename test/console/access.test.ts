@@ -1,6 +1,17 @@
 // Who comes in, with which token, and where the token is afterwards.
 import { expect, it } from "vitest";
-import { expectAccessible, goTo, hash, memory, newUser, open, picture, tokenOf } from "./browser.ts";
+import {
+  expectAccessible,
+  goTo,
+  hash,
+  linkOf,
+  memory,
+  newUser,
+  open,
+  picture,
+  tokenOf,
+  url,
+} from "./browser.ts";
 
 it("asks for a token, says what is wrong with one, and forgets it with the page unless asked to keep it", async () => {
   const user = newUser();
@@ -32,6 +43,53 @@ it("takes the token of a link out of the address", async () => {
   const page = await open();
   expect(await hash(page)).toBe("#/");
   expect(page.url()).not.toContain("token");
+});
+
+it("asks before a link replaces a session, and keeps the session unless told otherwise", async () => {
+  const [own, other] = [newUser(), newUser()];
+  const page = await open("", { token: await tokenOf(own, ["read"]) });
+  const ask = page.getByRole("heading", { name: "Open another session?" });
+  const follow = async () =>
+    page.evaluate(`location.hash = ${JSON.stringify(`#token=${await tokenOf(other, ["read"])}`)}`);
+  await page.getByRole("heading", { name: own }).waitFor();
+  await follow();
+  await ask.waitFor();
+  await page.getByText(other).waitFor();
+  expect(page.url()).not.toContain("token");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Stay signed in" }).click();
+  await page.getByRole("heading", { name: own }).waitFor();
+  await follow();
+  await page.getByRole("button", { name: "Open the link" }).click();
+  await page.getByRole("heading", { name: other }).waitFor();
+});
+
+it("asks in a tab that keeps a token, where the link opens the page anew", async () => {
+  const [own, other] = [newUser(), newUser()];
+  const page = await open("", { token: null });
+  await page.getByLabel("Token").fill(await tokenOf(own, ["read"]));
+  await page.getByLabel("Keep it until this tab is closed").check();
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.getByRole("heading", { name: own }).waitFor();
+  await page.goto("about:blank");
+  await page.goto(`${url}/console#token=${await tokenOf(other, ["read"])}`);
+  await page.getByRole("button", { name: "Stay signed in" }).click();
+  await page.getByRole("heading", { name: own }).waitFor();
+});
+
+it("opens by a code once, and says of a spent link how to get another", async () => {
+  const user = newUser();
+  const link = await linkOf(user);
+  const page = await open("", { token: null });
+  await page.goto(link);
+  await page.getByRole("heading", { name: user }).waitFor();
+  expect(page.url()).not.toContain("code");
+  const second = await open("", { token: null, mayFail: /410|Failed to load/ });
+  await second.goto(link);
+  const alert = second.getByRole("alert");
+  await alert.getByText("link_spent").waitFor();
+  await alert.getByText("npm run token -- --link").waitFor();
+  await expectAccessible(second);
 });
 
 it("offers a reader nothing that only a writer may do", async () => {

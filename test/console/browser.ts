@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
 import { type Cairn, cairn } from "../../client/src/index.ts";
 import { mintToken, type Scope } from "../../src/domain/token.ts";
 import { launchChromium } from "../../scripts/chromium.ts";
+import { consoleLink } from "../../scripts/console-link.ts";
 import { developmentSecret } from "../../scripts/development-secret.ts";
 import { fromNow } from "../from-now.ts";
 
@@ -40,6 +41,9 @@ export const newUser = (): string => `user ${++users} ${crypto.randomUUID()}`;
 
 export const tokenOf = (user: string, scope: readonly Scope[]): Promise<string> =>
   mintToken(developmentSecret(), { user, scope, ttlMs: 3_600_000 }, fromNow(-60_000));
+
+export const linkOf = (user: string): Promise<string> =>
+  consoleLink(url, developmentSecret(), { user, scope: ["read", "write"] });
 
 type Opened = { token?: string | null; width?: number; dark?: boolean; mayFail?: RegExp };
 

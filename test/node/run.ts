@@ -12,21 +12,34 @@ export type Running = {
 };
 
 /** Starts a script in a process group of its own, so that what it leaves behind can be seen. */
-export function run(script: string, args: string[] = [], env: Record<string, string> = {}): Running {
-  return start([process.execPath, "--disable-warning=ExperimentalWarning", join(root, script), ...args], env);
+export function run(
+  script: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+  stdin: "ignore" | "pipe" = "ignore",
+): Running {
+  return start(
+    [process.execPath, "--disable-warning=ExperimentalWarning", join(root, script), ...args],
+    env,
+    stdin,
+  );
 }
 
 /** Starts any command likewise. */
-export function start([command = "", ...args]: string[], env: Record<string, string> = {}): Running {
+export function start(
+  [command = "", ...args]: string[],
+  env: Record<string, string> = {},
+  stdin: "ignore" | "pipe" = "ignore",
+): Running {
   const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, ...env },
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };
-  child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
+  child.stdout?.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
+  child.stderr?.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
   const ended = new Promise<number | null>((resolve) => void child.once("close", resolve));
   return { child, output, ended };
 }

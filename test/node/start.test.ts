@@ -31,7 +31,7 @@ afterAll(() => rmSync(state, { recursive: true, force: true }));
 type Started = Running & { url: string; token: string; exports: string[]; curls: string[] };
 
 async function start(port: number): Promise<Started> {
-  server = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
+  server = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state }, "pipe");
   const { output, child } = server;
   while (!output.stdout.includes('/memories -H "Authorization: Bearer $CAIRN_TOKEN"\n')) {
     if (child.exitCode !== null) throw new Error(`it ended: ${output.stdout}${output.stderr}`);
@@ -58,10 +58,30 @@ const paste = (line: string, { exports }: Started): any =>
 describe("npm start", () => {
   it("serves, prints lines that work when they are pasted, and remembers across a restart", async () => {
     const port = await freePort();
+    const statuses: number[] = [];
     const first = await start(port);
     expect(first.url).toBe(`http://127.0.0.1:${port}`);
     expect(first.exports).toEqual([`export CAIRN_URL=${first.url}`, `export CAIRN_TOKEN=${first.token}`]);
     expect(first.curls).toHaveLength(3);
+    // Its link works once. Enter prints another, and so does a command.
+    const linkIn = (text: string) => text.match(/http:\/\/\S+\/console#code=\S+/g) ?? [];
+    first.child.stdin?.write("\n");
+    while (linkIn(first.output.stdout).length < 2) await sleep(50);
+    const command = run("scripts/token.ts", ["--link"], { CAIRN_STATE: state });
+    expect(await command.ended).toBe(0);
+    const links = [...linkIn(first.output.stdout), ...linkIn(command.output.stdout)];
+    expect(new Set(links).size).toBe(3);
+    expect(links.filter((link) => link.startsWith(`${first.url}/console#`))).toHaveLength(3);
+    const redeem = async (link: string) =>
+      (
+        await fetch(`${first.url}/console/session`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ code: link.split("=")[1] }),
+        })
+      ).status;
+    for (const link of [...links, ...links]) statuses.push(await redeem(link));
+    expect(statuses).toEqual([200, 200, 200, 410, 410, 410]);
     const [remember = "", recall = "", list = ""] = first.curls;
     const { id, text } = paste(remember, first);
     expect(paste(recall, first).hits[0]).toMatchObject({ id, text });

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { AuditPage } from "../leaving/audit-page.tsx";
 import { RegistryPage } from "../entries/registry-page.tsx";
 import { OverviewPage } from "../overview/overview-page.tsx";
@@ -11,13 +11,17 @@ import { go, to, useRoute } from "./route.ts";
 import {
   address,
   forgetToken,
-  givenToken,
+  givenLink,
   keepToken,
+  keptToken,
+  type Link,
   may,
   type Session,
   SessionProvider,
   sessionOf,
   type Settings,
+  tokenOf,
+  userOf,
 } from "./session.ts";
 import { SignIn } from "./sign-in.tsx";
 
@@ -35,6 +39,7 @@ async function loadSettings(signal: AbortSignal): Promise<Settings> {
 
 function Console({ settings }: { settings: Settings }) {
   const [session, setSession] = useState<Session | null>(null);
+  const [asking, setAsking] = useState<Link | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const signIn = (token: string, keep: boolean) => {
     try {
@@ -46,17 +51,46 @@ function Console({ settings }: { settings: Settings }) {
       setProblem(error);
     }
   };
+  const follow = (link: Link) => {
+    setAsking(null);
+    // Whoever was signed in here is not any more: a reload must not bring them back.
+    forgetToken();
+    setSession(null);
+    tokenOf(link).then((token) => signIn(token, false), setProblem);
+  };
+  // A link may be somebody else's, who wants to see what is then stored: it replaces a session only if the user agrees.
+  const current = useRef<Session | null>(null);
+  current.current = session;
   useEffect(() => {
     const open = () => {
-      const token = givenToken();
-      if (token !== null) signIn(token, false);
+      const link = givenLink();
+      if (link === null) return;
+      if (current.current === null && keptToken() === null) follow(link);
+      else setAsking(link);
     };
     open();
-    // A link with a token that is followed while the page is open.
-    const follow = () => location.hash.startsWith("#token=") && open();
-    addEventListener("hashchange", follow);
-    return () => removeEventListener("hashchange", follow);
+    const kept = keptToken();
+    if (current.current === null && kept !== null) signIn(kept, false);
+    // A link that is followed while the page is open.
+    addEventListener("hashchange", open);
+    return () => removeEventListener("hashchange", open);
   }, []);
+  if (asking !== null)
+    return (
+      <main class="sign-in">
+        <h1>Open another session?</h1>
+        <p>
+          You are signed in{session !== null && ` as ${nameOf(session.user)}`}. This link opens the console as{" "}
+          {nameOf(userOf(asking))}, and signs you out. Open it only if you asked for it.
+        </p>
+        <button type="button" class="main" onClick={() => setAsking(null)}>
+          Stay signed in
+        </button>{" "}
+        <button type="button" onClick={() => follow(asking)}>
+          Open the link
+        </button>
+      </main>
+    );
   if (session === null) return <SignIn settings={settings} problem={problem} signIn={signIn} />;
   const signOut = () => {
     forgetToken();
@@ -77,6 +111,9 @@ function Console({ settings }: { settings: Settings }) {
     </SessionProvider>
   );
 }
+
+const nameOf = (user: string | null): string =>
+  user === "*" ? "everybody's operator (*)" : (user ?? "somebody that it does not name");
 
 /** A fragment is a place of the console, so the link cannot lead there itself. */
 function skip(event: Event): void {

@@ -91,12 +91,41 @@ function claimsOf(token: string): Record<string, unknown> {
 
 const KEY = "cairn-token";
 
-/** The token of the address's fragment (`#token=…`), which is then taken out of it; else the one of this tab. */
-export function givenToken(): string | null {
-  const [, token] = /^#token=([^&]+)$/.exec(location.hash) ?? [];
-  if (token === undefined) return sessionStorage.getItem(KEY);
+/** What a link signs in with: a token (`#token=…`), or a code that Cairn exchanges for one, once (`#code=…`). */
+export type Link = { kind: "token" | "code"; value: string };
+
+/** The link that the address is, which is then taken out of it. */
+export function givenLink(): Link | null {
+  const [, kind, value] = /^#(token|code)=([^&]+)$/.exec(location.hash) ?? [];
+  if (value === undefined) return null;
   history.replaceState(null, "", `${location.pathname}#/`);
-  return token;
+  return { kind: kind === "code" ? "code" : "token", value };
+}
+
+/** The token that this tab keeps. */
+export const keptToken = (): string | null => sessionStorage.getItem(KEY);
+
+/** Whose link it is, unverified; null if it does not say. */
+export function userOf({ value }: Link): string | null {
+  try {
+    const { sub } = claimsOf(value);
+    return typeof sub === "string" ? sub : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The token of a link. Rejects with `CairnError`: a code was used before, or is too old. */
+export async function tokenOf({ kind, value }: Link): Promise<string> {
+  if (kind === "token") return value;
+  const answer = await fetch(`${address()}/console/session`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ code: value }),
+  });
+  const body = (await answer.json()) as { token: string; error: ConstructorParameters<typeof CairnError>[0] };
+  if (answer.ok) return body.token;
+  throw new CairnError(body.error, { status: answer.status, call: "POST /console/session" });
 }
 
 /** Keeps the token until the tab is closed. Without this, a reload of the page forgets it. */

@@ -50,8 +50,9 @@ export function SignIn({
       <Failure error={problem} />
       {settings.issuer === undefined && (
         <p class="quiet">
-          <code>npm start</code> prints a link with a token. <code>npm run token -- --user alice</code> makes
-          one for a user; <code>--user '*' --scope read,write,cache,admin</code> one for everything.
+          <code>npm start</code> prints a link that works once; Enter in its terminal, or{" "}
+          <code>npm run token -- --link</code>, prints another. <code>npm run token -- --user alice</code>{" "}
+          makes one for a user; <code>--user '*' --scope read,write,cache,admin</code> one for everything.
         </p>
       )}
     </main>

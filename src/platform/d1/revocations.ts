@@ -14,6 +14,8 @@ export interface Revocations {
   minIssuedAt(): Promise<number | null>;
   /** The time until which the token is revoked, never earlier than before. Null, without a write, at the limit. */
   revoke(token: RevokedTokenRow): Promise<number | null>;
+  /** Revokes what may be used once. False if it was revoked before: of several calls at once, one gets true. */
+  spend(token: RevokedTokenRow): Promise<boolean>;
   restore(tokenId: string): Promise<void>;
   /** Null: tokens of any age are valid. */
   setMinIssuedAt(time: number | null): Promise<void>;
@@ -66,6 +68,11 @@ export class D1Revocations implements Revocations {
       ON CONFLICT (token_id) DO UPDATE SET expires_at = MAX(expires_at, excluded.expires_at)
       RETURNING expires_at AS until`);
     return row?.until ?? null;
+  }
+
+  async spend(token: RevokedTokenRow): Promise<boolean> {
+    const rows = await this.#db.insert(revokedTokens).values(token).onConflictDoNothing().returning();
+    return rows.length > 0;
   }
 
   async restore(tokenId: string): Promise<void> {

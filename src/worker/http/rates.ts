@@ -28,6 +28,13 @@ export async function countCall(c: Context<AppEnv>): Promise<void> {
   if (caller !== null && user !== "*") await count(c, caller, await userHash(user));
 }
 
+/** Counts a call without a token by the address that it comes from. */
+export async function countAddress(c: Context<AppEnv>): Promise<void> {
+  const { caller } = c.get("services").rateLimits;
+  const address = c.req.header("CF-Connecting-IP");
+  if (caller !== null && address !== undefined) await count(c, caller, `address:${address}`);
+}
+
 /** Counts a call for each of these users. */
 export async function countUsers(c: Context<AppEnv>, users: readonly string[]): Promise<void> {
   const { user } = c.get("services").rateLimits;
