@@ -1,7 +1,7 @@
 // Runs the Worker under wrangler, on loopback, with its state on disk: for `npm start`, the demo and the tests.
 import { chmodSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { join, resolve } from "node:path";
+import { join, resolve as absolute } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintToken } from "../src/domain/token.ts";
 import { developmentSecret } from "./development-secret.ts";
@@ -54,7 +54,7 @@ export async function startLocalServer({
   /** A Worker that runs beside Cairn, and is what the port serves: its configuration, and a path of it that answers with 200. */
   before?: { config: string; path: string };
 }): Promise<LocalServer> {
-  const state = resolve(folder);
+  const state = absolute(folder);
   const url = `http://127.0.0.1:${port}`;
   makeFolder(state);
   const keeper = await startKeeper(state, url);
@@ -92,7 +92,7 @@ export async function startLocalServer({
     await Promise.race([healthy(url + (before?.path ?? "/health")), dead]);
     // From here on its logs go to the terminal.
     keeper.output.forward();
-    return { url, ended: ended.then(() => {}), stop: keeper.stop };
+    return { url, ended: ended.then(() => undefined), stop: keeper.stop };
   } catch (error) {
     await keeper.stop();
     throw error;

@@ -60,9 +60,10 @@ function writerIn(file: string): { revision?: string; changed?: boolean } {
   }
 }
 
+const git = (...args: string[]) => spawnSync("git", args, { cwd: root, encoding: "utf8" });
+
 /** Of this checkout, where it is one; `changed`: its tables are not as they were committed. */
 function thisRevision(): { revision: string | null; changed: boolean } {
-  const git = (...args: string[]) => spawnSync("git", args, { cwd: root, encoding: "utf8" });
   const head = git("rev-parse", "--short=12", "HEAD");
   if (head.status !== 0) return { revision: null, changed: false };
   const { stdout } = git("status", "--porcelain", "--", "migrations", "durable-objects/*/schema.ts");

@@ -51,7 +51,8 @@ const SQLITE_BUSY = 5;
 
 /** Ends what outlives a keeper that was killed: workerd goes on without it, and has the databases open. */
 async function endLeftovers(former: Holder | null): Promise<void> {
-  for (let tries = 0; former !== null && tries < TRIES; tries++) {
+  if (former === null) return;
+  for (let tries = 0; tries < TRIES; tries++) {
     const left = processesOf(former.pid);
     if (left.length === 0) return;
     for (const pid of left)

@@ -217,7 +217,7 @@ describe("the deliveries of a user", () => {
     const user = newUser();
     await remembered(user, { text: "I like tea" });
     const HOUR = 60 * 60_000;
-    answers = [...Array<WebhookAttempt>(14).fill(FAILED), { ...FAILED, retryAfterMs: 24 * HOUR }];
+    answers = [...Array.from({ length: 14 }, () => FAILED), { ...FAILED, retryAfterMs: 24 * HOUR }];
     for (let i = 0; i < 15; i++) await later(user, HOUR + 1_000);
     expect(received).toHaveLength(15);
     // Yet no sooner: the receiver asked for a day.
