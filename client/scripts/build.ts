@@ -27,7 +27,7 @@ publishAll(join(compiled, "client/client/src"), "client", "**/*");
 publishAll(
   join(compiled, "client/src/domain"),
   "domain",
-  "{bounded-cache,context/{message-hash,prompted-message},conversation/**/*,entry-parts,hash,limits,memory/{forget-fact,message-text,normalise},prompt-cache/anthropic-breakpoints,raw-values,thread-id,token}",
+  "{bounded-cache,context/{message-hash,prompted-message},conversation/**/*,entry-parts,hash,limits,memory/{forget-fact,message-text,normalise},nearest-name,prompt-cache/anthropic-breakpoints,raw-values,thread-id,token}",
 );
 writeFileSync(
   join(dist, "client/shapes.d.ts"),

@@ -1,3 +1,5 @@
+import { nearestName } from "../../src/domain/nearest-name.ts";
+
 /** The names of options. An option that is an object of options has their names as its value. */
 export type Names = { readonly [name: string]: true | Names };
 
@@ -20,26 +22,7 @@ const unknownOption = (made: string, name: string, hint: string): TypeError =>
 
 function nearest(name: string, names: Names, within: string): string {
   const all = Object.keys(names);
-  const [first] = all
-    .map((one) => ({ one, edits: editsBetween(plain(name), plain(one)) }))
-    .toSorted((a, b) => a.edits - b.edits);
-  if (first !== undefined && first.edits <= Math.max(1, Math.floor(name.length / 3)))
-    return `did you mean \`${within}${first.one}\`?`;
-  return `the options are ${all.map((one) => `\`${within}${one}\``).join(", ")}`;
-}
-
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, "");
-
-/** The Levenshtein distance of two names. */
-function editsBetween(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 0; i < a.length; i++) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const [left = 0, above = 0, diagonal = 0] = [next[j], row[j + 1], row[j]];
-      next.push(Math.min(left + 1, above + 1, diagonal + (a[i] === b[j] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  const one = nearestName(name, all);
+  if (one !== undefined) return `did you mean \`${within}${one}\`?`;
+  return `the options are ${all.map((option) => `\`${within}${option}\``).join(", ")}`;
 }

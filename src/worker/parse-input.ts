@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { core } from "zod";
 import { type Detail, type ErrorCode, errors, fail, type Result } from "../domain/errors.ts";
+import { nearestName } from "../domain/nearest-name.ts";
 
 type Issue = core.$ZodIssue;
 
@@ -14,7 +15,9 @@ export function parseInput<Schema extends z.ZodType>(
   const { success, data, error } = schema.safeParse(input, { reportInput: true, error: messageOf });
   if (success) return { ok: true, value: data };
   const code = error.issues.map(ownCode).find((own) => own !== undefined) ?? "invalid_request";
-  return fail(code, { details: error.issues.flatMap((issue) => detailsOf(part, issue)) });
+  let left = HINTS;
+  const unknown = (key: string, message: string) => (left-- > 0 ? unknownField(key, message) : message);
+  return fail(code, { details: error.issues.flatMap((issue) => detailsOf(part, issue, unknown)) });
 }
 
 /** The code that a limit's `breaks` gave to the issue. */
@@ -23,14 +26,25 @@ function ownCode(issue: Issue): ErrorCode | undefined {
   return typeof code === "string" && code in errors ? (code as ErrorCode) : undefined;
 }
 
-function detailsOf(part: string, issue: Issue): Detail[] {
+function detailsOf(part: string, issue: Issue, unknown: typeof unknownField): Detail[] {
   const path = issue.path.reduce<string>(
     (so, step) => (typeof step === "number" ? `${so}[${step}]` : `${so}.${String(step)}`),
     part,
   );
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => ({ path: `${path}.${key}`, message: issue.message }));
+    return issue.keys.map((key) => ({ path: `${path}.${key}`, message: unknown(key, issue.message) }));
   return [{ path, message: isMissing(issue) ? "is required" : issue.message }];
+}
+
+const FIELDS_ARE = "; the fields here are ";
+/** Unknown fields of an input whose nearest name is looked for: a body may have any number of them. */
+const HINTS = 20;
+
+/** The message of an unknown field. It names the field that is probably meant. */
+function unknownField(key: string, message: string): string {
+  const [, fields] = message.split(FIELDS_ARE);
+  const nearest = fields === undefined ? undefined : nearestName(key, fields.split(", "));
+  return nearest === undefined ? message : `is unknown; did you mean ${nearest}?`;
 }
 
 function isMissing(issue: Issue): boolean {
@@ -58,7 +72,7 @@ function messageOf(issue: core.$ZodRawIssue): string | undefined {
       return bound(issue.origin, "at most", issue.maximum);
     case "unrecognized_keys": {
       const fields = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
-      return fields.length === 0 ? "is unknown" : `is unknown; the fields here are ${fields.join(", ")}`;
+      return fields.length === 0 ? "is unknown" : `is unknown${FIELDS_ARE}${fields.join(", ")}`;
     }
     default:
       return undefined;

@@ -87,12 +87,65 @@ it.each([
 });
 
 it("lists the fields that there are beside an unknown one", async () => {
-  const json = { query: "tea", filter: { tag: ["a"] } };
+  const json = { query: "tea", filter: { colour: ["a"] } };
   const [detail] = detailsOf(await call(`/v1/users/${newUser()}/recall`, { json }));
-  expect(detail.path).toBe("body.filter.tag");
+  expect(detail.path).toBe("body.filter.colour");
   expect(detail.message).toMatch(/^is unknown; the fields here are .*\btags\b/);
   const [query] = detailsOf(await call(`/v1/users/${newUser()}/memories/x?colour=1`));
   expect(query.message).toBe("is unknown; the fields here are asOf, validAt");
+});
+
+it("names the field that is probably meant", async () => {
+  const user = newUser();
+  const messages = [{ role: "user", content: "x" }];
+  const misspelt: [path: string, json: object, field: string, message: string][] = [
+    ["recall", { query: "tea", filter: { tag: ["a"] } }, "body.filter.tag", "tags"],
+    ["memories", { txt: "tea", text: "tea" }, "body.txt", "text"],
+    ["memories", { text: "tea", externalID: "1" }, "body.externalID", "externalId"],
+    ["memories", { text: "tea", meta_data: {} }, "body.meta_data", "metadata"],
+    ["context", { query: "tea", buget: 500 }, "body.buget", "budget"],
+    ["ingest", { messages, session: "s" }, "body.session", "sessionId"],
+    ["threads", { titel: "x" }, "body.titel", "title"],
+  ];
+  for (const [path, json, field, meant] of misspelt) {
+    const details = detailsOf(await call(`/v1/users/${user}/${path}`, { json }));
+    expect(details).toContainEqual({ path: field, message: `is unknown; did you mean ${meant}?` });
+  }
+  const [query] = detailsOf(await call(`/v1/users/${user}/memories/x?validat=1`));
+  expect(query.message).toBe("is unknown; did you mean validAt?");
+  // The work is bounded: neither a long name nor the many are compared.
+  const json = { query: "tea", filter: { ["tags".padEnd(100_000, "s")]: 1 } };
+  const [long] = detailsOf(await call(`/v1/users/${user}/recall`, { json }));
+  expect(long.message).toMatch(/^is unknown; the fields here are/);
+  const tagz = Array.from({ length: 100 }, (_, i) => [`tag${i}`, 1]);
+  const memories = Array.from({ length: 10 }, () => ({ text: "tea", ...Object.fromEntries(tagz) }));
+  const all: { message: string }[] = detailsOf(
+    await call(`/v1/users/${user}/memories/batch`, { json: { memories } }),
+  );
+  expect(all).toHaveLength(1_000);
+  expect(all.filter(({ message }) => message.includes("did you mean")).length).toBeLessThan(21);
+});
+
+it("names the route that is probably meant", async () => {
+  const user = newUser();
+  const misspelt: [method: string, path: string, meant: string][] = [
+    ["POST", `/v1/users/${user}/memorys`, "POST /v1/users/{user}/memories"],
+    ["GET", `/v1/users/${user}/memory`, "GET /v1/users/{user}/memories"],
+    ["POST", `/v1/user/${user}/recall`, "POST /v1/users/{user}/recall"],
+    ["POST", `/v1/users/${user}/recal/`, "POST /v1/users/{user}/recall"],
+    ["GET", `/v1/thread/${user}/messages`, "GET /v1/threads/{id}/messages"],
+    ["PUT", `/v1/users/${user}/kvs/a`, "PUT /v1/users/{user}/kv/{key}"],
+  ];
+  for (const [method, path, meant] of misspelt) {
+    const { status, body } = await call(path, { method, ...(method === "GET" ? {} : { json: {} }) });
+    expect({ status, ...body.error }, path).toMatchObject({
+      status: 404,
+      code: "route_not_found",
+      message: `There is no such route. Did you mean ${meant}?`,
+    });
+  }
+  for (const path of [`/v1/${"x".repeat(10_000)}`, `/v1${"/memories".repeat(1_000)}`, "/v1/nothing/here"])
+    expect((await call(path)).body.error.message).not.toContain("Did you mean");
 });
 
 it("takes tags and metadata away by null", async () => {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { AppEnv } from "./context.ts";
 import { answerFailure } from "./failure.ts";
+import { editsBetween } from "../../domain/nearest-name.ts";
 
 /** A message for a path that is probably a mistake. */
 function hint(pathname: string): { message?: string } {
@@ -11,6 +12,41 @@ function hint(pathname: string): { message?: string } {
   return {};
 }
 
+/** Segments of the longest path that is compared, and characters of it. */
+const [MOST_SEGMENTS, MOST_CHARACTERS] = [10, 500];
+/** Edits of all segments together: `memory` is three from `memories`. */
+const MOST_EDITS = 4;
+
+/** Names the route that is probably meant: the one with the fewest edits, and of these one with the method. */
+function nearestTo(pathname: string, method: string, routes: readonly Route[]): { message?: string } {
+  if (pathname.length > MOST_CHARACTERS) return {};
+  const found = [pathname, `/v1${pathname}`].flatMap((path) =>
+    routes.map((route) => ({
+      route,
+      edits: editsOf(path.replace(/\/$/, ""), route.path) + (route.method === method ? 0 : 0.5),
+    })),
+  );
+  const [nearest] = found.toSorted((a, b) => a.edits - b.edits);
+  if (nearest === undefined || nearest.edits > MOST_EDITS) return {};
+  const path = nearest.route.path.replaceAll(/:([^/{]+)(?:\{[^}]*\})?/g, "{$1}");
+  return { message: `There is no such route. Did you mean ${nearest.route.method} ${path}?` };
+}
+
+/** The edits of the fixed segments; infinite for a path of another form. */
+function editsOf(pathname: string, path: string): number {
+  const [given, known] = [pathname.split("/"), path.split("/")];
+  if (given.length !== known.length || given.length > MOST_SEGMENTS) return Infinity;
+  let edits = 0;
+  for (const [i, segment] of known.entries()) {
+    const one = given[i] ?? "";
+    if (segment.startsWith(":") ? one !== "" : one === segment) continue;
+    const here = segment.startsWith(":") ? Infinity : editsBetween(one, segment);
+    // Half of a word is another word.
+    edits += here * 2 > segment.length ? Infinity : here;
+  }
+  return edits;
+}
+
 type Route = { method: string; path: string };
 
 /** Answers a call that no route takes: 405 with the methods of its path, or 404. */
@@ -19,12 +55,18 @@ export function unknownRoute(routes: readonly Route[]): (c: Context<AppEnv>) => 
   const known = routes
     .filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll(/:[^/]+/g, "[^/]+")}$`) }));
+  const paths = routes.filter(({ method, path }) => method !== "ALL" && path.startsWith("/v1/"));
   return (c) => {
     const { pathname } = new URL(c.req.url);
     const methods = new Set(
       known.filter(({ pattern }) => pattern.test(pathname)).map(({ method }) => method),
     );
-    if (methods.size === 0) return answerFailure(c, { code: "route_not_found", ...hint(pathname) });
+    if (methods.size === 0)
+      return answerFailure(c, {
+        code: "route_not_found",
+        ...nearestTo(pathname, c.req.method, paths),
+        ...hint(pathname),
+      });
     c.header("Allow", [...methods].join(", "));
     return answerFailure(c, { code: "method_not_allowed" });
   };
