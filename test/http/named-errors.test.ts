@@ -126,6 +126,24 @@ it("names the field that is probably meant", async () => {
   expect(all.filter(({ message }) => message.includes("did you mean")).length).toBeLessThan(21);
 });
 
+it.each([
+  ["{", "it ends too early, at character 1"],
+  ['{"a":}', "at character 5 (line 1)"],
+  ['{"a":1,}', "at character 7 (line 1)"],
+  ["{'a':1}", "at character 1 (line 1)"],
+  ['{"text":\n"a" "b"}', "at character 13 (line 2)"],
+  ['{"text":"a\nb"}', "at character 8 (line 1)"],
+  ["[1] 2", "at character 4 (line 1)"],
+  ["[01]", "at character 1 (line 1)"],
+])("names the place at which %j is no JSON", async (raw, place) => {
+  const path = `/v1/users/${newUser()}`;
+  const { status, body } = await call(`${path}/memories`, { raw });
+  expect({ status, code: body.error.code }).toEqual({ status: 400, code: "invalid_json" });
+  expect(body.error.message).toContain(place);
+  const value = await call(`${path}/kv/k`, { method: "PUT", raw });
+  expect(value.body.error.message).toContain(place);
+});
+
 it("names the route that is probably meant", async () => {
   const user = newUser();
   const misspelt: [method: string, path: string, meant: string][] = [

@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { concatBytes } from "../../domain/concat-bytes.ts";
 import { fail } from "../../domain/errors.ts";
+import { jsonFaultAt } from "../../domain/json-fault.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
@@ -85,8 +86,21 @@ export function parsedBody(c: Context<AppEnv>): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Refusal(fail("invalid_json"));
+    throw new Refusal(fail("invalid_json", { message: `The body is not valid JSON${placeOfFault(text)}.` }));
   }
+}
+
+/** Characters of a text in which the place is looked for: the work for a hostile one is bounded. */
+const LOOKED_AT = 200_000;
+
+/** The place at which the text stops being JSON: ` at character 12 (line 1)`. Empty for a long text. */
+function placeOfFault(text: string): string {
+  const at = text.length > LOOKED_AT ? null : jsonFaultAt(text);
+  if (at === null) return "";
+  const line = text.slice(0, at).split("\n").length;
+  return at === text.length
+    ? `: it ends too early, at character ${at}`
+    : ` at character ${at} (line ${line})`;
 }
 
 /** The bytes of a body that is any JSON value, for values that are stored as they are. */
@@ -96,7 +110,7 @@ export function jsonValue(c: Context<AppEnv>): Uint8Array {
   } catch {
     throw new Refusal(
       fail("invalid_json", {
-        message: 'The value is not valid JSON in UTF-8. A string needs quotes: "dark".',
+        message: `The value is not valid JSON${placeOfFault(c.get("bodyText"))}. A string needs quotes: "dark".`,
       }),
     );
   }
