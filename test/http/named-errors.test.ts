@@ -1,6 +1,6 @@
 // What an error says of the field that it names, so that its caller knows what to change.
 import { expect, it } from "vitest";
-import { type Answer, call, newUser } from "../call.ts";
+import { type Answer, call, newUser, token } from "../call.ts";
 import { get, patch, remember, remembered } from "../memory-calls.ts";
 
 const detailsOf = ({ status, body }: Answer) => {
@@ -164,6 +164,26 @@ it("names the route that is probably meant", async () => {
   }
   for (const path of [`/v1/${"x".repeat(10_000)}`, `/v1${"/memories".repeat(1_000)}`, "/v1/nothing/here"])
     expect((await call(path)).body.error.message).not.toContain("Did you mean");
+});
+
+it("says of which user a token is that is used on another one, and the same of what does not exist", async () => {
+  const [own, other] = [newUser(), newUser()];
+  const { id } = await remembered(other, { text: "tea" });
+  const bearer = await token(own, ["read", "write"]);
+  const answers = await Promise.all(
+    [`/v1/users/${other}/memories/${id}`, `/v1/users/${other}/memories/none`, `/v1/users/none/memories`].map(
+      (path) => call(path, { token: bearer }),
+    ),
+  );
+  for (const { status, body } of answers)
+    expect({ status, code: body.error.code, message: body.error.message }).toEqual({
+      status: 404,
+      code: "not_found",
+      message: `There is no such thing, or it is not yours: this token is of the user "${own}".`,
+    });
+  const forged = await call(`/v1/users/${other}/memories`, { token: `${bearer.slice(0, -4)}AAAA` });
+  expect(forged.status).toBe(401);
+  expect(JSON.stringify(forged.body)).not.toContain(own);
 });
 
 it("takes tags and metadata away by null", async () => {

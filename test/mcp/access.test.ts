@@ -187,13 +187,14 @@ describe("whose memory it is", () => {
   });
 
   it("is not to be chosen with a header by a token of one user", async () => {
-    const bearer = await token(newUser());
+    const user = newUser();
     const { status, error } = await mcp(
       "tools/list",
       {},
-      { token: bearer, headers: { "Cairn-User": newUser() } },
+      { token: await token(user), headers: { "Cairn-User": newUser() } },
     );
     expect([status, error.code]).toEqual([404, "not_found"]);
+    expect(error.message).toContain(`this token is of the user "${user}"`);
   });
 
   it("has to be said, in a header, with a token of all users", async () => {

@@ -31,6 +31,12 @@ export const mayRead = (caller: Caller, user: string): boolean =>
 export const mayWrite = ({ user: own, thread }: Caller, user: string): boolean =>
   thread === undefined && (own === "*" || own === user);
 
+/** The same for what exists and for what does not. The holder of a valid token knows its user. */
+export const outOfReach = ({ user }: Caller): Failure =>
+  fail("not_found", {
+    message: `There is no such thing, or it is not yours: this token is of the user ${JSON.stringify(user)}.`,
+  });
+
 /** A valid token. Times in milliseconds since the epoch; `issuedAt` is 0 for a token without `iat`. */
 export type Verified = { caller: Caller; issuedAt: number; expiresAt: number };
 

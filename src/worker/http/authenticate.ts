@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { mayRead, mayWrite } from "../auth/claims.ts";
+import { mayRead, mayWrite, outOfReach } from "../auth/claims.ts";
 import { errors, fail } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import { idOwner } from "../../domain/thread-id.ts";
@@ -81,7 +81,7 @@ export const requireOwnId: Middleware = async (c, next) => {
 function allowReading(c: Context<AppEnv>, readable: boolean): void {
   if (!readable) {
     auditRefusedAccess(c);
-    throw new Refusal(fail("not_found"));
+    throw new Refusal(outOfReach(c.get("caller")));
   }
   c.set("readOnly", true);
 }

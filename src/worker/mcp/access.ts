@@ -1,4 +1,4 @@
-import { mayRead, mayWrite } from "../auth/claims.ts";
+import { mayRead, mayWrite, outOfReach } from "../auth/claims.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
@@ -21,7 +21,7 @@ export function accessOf(caller: Caller, header: string | undefined): Result<Acc
   const user = header === undefined ? caller.user : decodeUser(header);
   if (user === null) return invalidHeader("is not a user id in percent-encoding");
   if (user === "*") return invalidHeader("is required with a token of all users");
-  if (!mayRead(caller, user)) return fail("not_found");
+  if (!mayRead(caller, user)) return outOfReach(caller);
   return ok({ user, caller, shared: [...caller.shared].filter((owner) => owner !== user) });
 }
 
