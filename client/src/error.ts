@@ -46,7 +46,10 @@ export class CairnError extends Error {
     },
     { status, retryAfter, cause, call }: About,
   ) {
-    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
+    super(
+      `${code}: ${message}${fieldsIn(details.filter((one) => !message.includes(one.message)))}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.code = code;
     this.status = status;
     this.details = details;
@@ -54,6 +57,19 @@ export class CairnError extends Error {
     this.requestId = requestId;
     this.retryAfter = retryAfter;
   }
+}
+
+const FIELDS = 3;
+const LONGEST_FIELD = 200;
+
+/** The first invalid fields, each cut to a bound: a name in it may come from a body. A call that was not sent names its own. */
+function fieldsIn(details: CairnError["details"]): string {
+  if (details.length === 0) return "";
+  const shown = details
+    .slice(0, FIELDS)
+    .map(({ path, message }) => `${path} ${message}`.slice(0, LONGEST_FIELD).toWellFormed());
+  const more = details.length > FIELDS ? `; and ${details.length - FIELDS} more` : "";
+  return ` (${shown.join("; ")}${more})`;
 }
 
 /** True if an error is a `CairnError`. Compares the name, since a program may hold two copies of the class. */

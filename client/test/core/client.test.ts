@@ -81,7 +81,7 @@ describe("an error", () => {
     expect(error).toBeInstanceOf(CairnError);
     expect(error).toMatchObject({
       name: "CairnError",
-      message: "invalid_request: no",
+      message: "invalid_request: no (body.text is required)",
       call: "POST /v1/users/u/memories",
       code: "invalid_request",
       status: 400,
@@ -89,6 +89,16 @@ describe("an error", () => {
       requestId: "r1",
       retryAfter: 7,
     });
+  });
+
+  it("names the first invalid fields in its message, within a bound", async () => {
+    const details = Array.from({ length: 5 }, (_, i) => ({ path: `body.f${i}`, message: "x".repeat(1_000) }));
+    const body = { error: { code: "invalid_request", message: "no", details } };
+    const { client } = faked([Response.json(body, { status: 400 })]);
+    const error: unknown = await client.memories.remember("u", {}).catch((thrown: unknown) => thrown);
+    const { message } = error as CairnError;
+    expect(message).toMatch(/^invalid_request: no \(body\.f0 x+; body\.f1 x+; body\.f2 x+; and 2 more\)$/);
+    expect(message.length).toBeLessThan(700);
   });
 
   it("is `network`, with the cause, where there is no answer", async () => {
