@@ -34,9 +34,9 @@ export CAIRN_TOKEN=${alice}
 
 Remember something, recall it, and see what is there:
 
-curl -s $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKEN" -H "Content-Type: application/json" -d '{"text":"I moved to Lisbon in March"}'
-curl -s $CAIRN_URL/v1/users/alice/recall -H "Authorization: Bearer $CAIRN_TOKEN" -H "Content-Type: application/json" -d '{"query":"where do I live?"}'
-curl -s $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKEN"
+curl -sS $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKEN" -H "Content-Type: application/json" -d '{"text":"I moved to Lisbon in March"}'
+curl -sS $CAIRN_URL/v1/users/alice/recall -H "Authorization: Bearer $CAIRN_TOKEN" -H "Content-Type: application/json" -d '{"query":"where do I live?"}'
+curl -sS $CAIRN_URL/v1/users/alice/memories -H "Authorization: Bearer $CAIRN_TOKEN"
 `;
 }
 

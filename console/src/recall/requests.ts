@@ -2,7 +2,7 @@ import { address } from "../shell/session.ts";
 
 /** A call as a command of the shell, with the variables that `npm start` prints. */
 export const curlOf = (user: string, call: string, body: object): string =>
-  `curl -s ${shellWord(`${address()}/v1/users/${encodeURIComponent(user)}/${call}`)} \\
+  `curl -sS ${shellWord(`${address()}/v1/users/${encodeURIComponent(user)}/${call}`)} \\
   -H "Authorization: Bearer $CAIRN_TOKEN" -H "Content-Type: application/json" \\
   -d ${shellWord(JSON.stringify(body))}`;
 
