@@ -14,6 +14,7 @@ import {
   isUser,
   mintToken,
   scopes,
+  USUAL_SCOPES,
   trusts,
 } from "../src/domain/token.ts";
 import { calledAs } from "./called-as.ts";
@@ -24,7 +25,7 @@ const usage = `usage: ${calledAs("token")} --user ID [--scope ${scopes.join(",")
              [--trust ${trusts.join("|")}]
        ${calledAs("token")} --link [--user ID] [--scope …] [--url URL]
   --user   whose memory the token opens; '*' opens every user's (for servers)
-  --scope  what it may do: ${scopes.join(", ")}; read,write unless set
+  --scope  what it may do: ${scopes.join(", ")}; ${USUAL_SCOPES.join(",")} unless set
   --ttl    how long it holds: a number and s, m, h or d; 1h unless set
   --shared shared owners whose memory it reads as well: ids that begin with 'shared:'
   --thread the only thread that it reaches; all of the user's unless set
@@ -67,7 +68,7 @@ const {
   link = false,
   url: linkUrl,
   user = link ? "*" : undefined,
-  scope: scopeList = link && user === "*" ? scopes.join() : "read,write",
+  scope: scopeList = link && user === "*" ? scopes.join() : USUAL_SCOPES.join(","),
   shared: sharedList,
   thread,
   trust,

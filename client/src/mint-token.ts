@@ -12,7 +12,8 @@ const FIELDS: OptionNames<TokenRequest> = {
 
 /**
  * Mints a token with the deployment's `CAIRN_SECRET`, for a server or for one user. `user` is the user whose memory the
- * token opens; `*` opens every user's. By default it reads and writes, and expires after one hour. Rejects with a
+ * token opens; `*` opens every user's. By default it reads, writes and uses the registry of prompt caches (`cache`), and
+ * expires after one hour. Rejects with a
  * `TypeError` for an unknown field, and for a request that Cairn would refuse.
  */
 export async function mintToken(secret: string, request: TokenRequest): Promise<string> {

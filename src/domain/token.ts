@@ -23,6 +23,9 @@ export const isSecret = (secret: string | undefined): secret is string =>
 /** The longest life of a token in seconds: a hundred years. A longer one is most likely given in milliseconds. */
 export const LONGEST_LIFE_S = 36_525 * 86_400;
 
+/** The scopes of a token that names none: all that one user's adapters and caches need. */
+export const USUAL_SCOPES: readonly Scope[] = ["read", "write", "cache"];
+
 /** Shared owners hold memory that many users read (of a team, of an app). Their ids begin with this. */
 const SHARED_PREFIX = "shared:";
 export const isShared = (user: string): boolean => user.startsWith(SHARED_PREFIX);
@@ -41,7 +44,7 @@ export const areShared = (ids: unknown): ids is string[] =>
 export type TokenRequest = {
   /** The user whose memory the token opens; `*` opens every user's. 1 to 256 bytes of UTF-8. */
   user: string;
-  /** `["read", "write"]` unless set. */
+  /** `["read", "write", "cache"]` unless set: all but `admin`. */
   scope?: readonly Scope[] | undefined;
   /** The life of the token in milliseconds: one hour unless set, less than 100 years. */
   ttlMs?: number | undefined;
@@ -58,7 +61,7 @@ export type TokenRequest = {
  * the id of the key that signs it (`kid`). Throws a `TypeError` for a request that the Worker would refuse.
  */
 export async function mintToken(secret: string, request: TokenRequest, now: number): Promise<string> {
-  const { user, scope = ["read", "write"], ttlMs = 3_600_000, shared, thread, trust } = request;
+  const { user, scope = USUAL_SCOPES, ttlMs = 3_600_000, shared, thread, trust } = request;
   if (!isSecret(secret)) throwInvalid(`the secret is missing or shorter than ${SECRET_BYTES} bytes`);
   if (typeof user !== "string" || !isUser(user)) throwInvalid(`\`user\` must be 1 to ${limits.userId} bytes`);
   if (!Array.isArray(scope) || scope.length === 0 || !scope.every(isScope))

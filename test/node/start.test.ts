@@ -211,6 +211,12 @@ describe("npm run token", () => {
   const claims = (token: string) =>
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
 
+  it("mints a token that reads, writes and caches unless asked otherwise", async () => {
+    const running = run("scripts/token.ts", ["--user", "alice"]);
+    expect(await running.ended).toBe(0);
+    expect(claims(running.output.stdout.trim()).scope).toBe("read write cache");
+  });
+
   it("mints a token of the user, scope and time asked for", async () => {
     const running = run("scripts/token.ts", ["--user", "alice", "--scope", "read,write", "--ttl", "2h"]);
     expect(await running.ended).toBe(0);

@@ -5,9 +5,9 @@ import { mintToken, type TokenRequest } from "../../src/index.ts";
 
 const SECRET = "a secret of the tests, of 32 bytes or more";
 
-it("reads and writes for an hour unless asked otherwise", async () => {
+it("reads, writes and caches for an hour unless asked otherwise", async () => {
   const { iat = 0, exp, jti, ...claims } = decodeJwt(await mintToken(SECRET, { user: "alice" }));
-  expect(claims).toEqual({ sub: "alice", scope: "read write" });
+  expect(claims).toEqual({ sub: "alice", scope: "read write cache" });
   expect(exp).toBe(iat + 3600);
   expect(jti).toMatch(/^[0-9a-f-]{36}$/);
 });
