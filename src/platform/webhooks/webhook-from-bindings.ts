@@ -57,8 +57,23 @@ function settingsOf(env: WebhookBindings): Settings | null {
 /** True for an address that is not public, and for a name of a local network. */
 function isPrivate(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  // Maps an IPv4 address in IPv6 form to itself.
-  return ipaddr.isValid(host) ? ipaddr.process(host).range() !== "unicast" : PRIVATE_NAME.test(host);
+  if (!ipaddr.isValid(host)) return PRIVATE_NAME.test(host);
+  const address = ipaddr.parse(host);
+  if (address.range() !== "unicast") return true;
+  return address instanceof ipaddr.IPv6 && !isGlobal(address);
+}
+
+/** The only block of IPv6 from which public addresses are assigned (RFC 4291). */
+const GLOBAL: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
+
+/**
+ * False for every address outside, which a gateway may take to an IPv4 address: `::10.0.0.1`, `64:ff9b:1::/48`. And for one
+ * of ISATAP, whose last half is an IPv4 address (RFC 5214). `range` knows the others: `::ffff:…`, 6to4, Teredo.
+ */
+function isGlobal(address: ipaddr.IPv6): boolean {
+  const [high = 0, low = 0] = address.parts.slice(4, 6);
+  const isIsatap = (high & ~0x0200) === 0 && low === 0x5efe;
+  return address.match(GLOBAL) && !isIsatap;
 }
 
 function isSecret(text: string): boolean {
