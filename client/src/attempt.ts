@@ -25,16 +25,17 @@ export class Attempt {
     this.signal = ended === undefined ? this.#limit.signal : AbortSignal.any([ended, this.#limit.signal]);
   }
 
-  /** The outcome of a step; the signal's reason if it does not come in time. */
-  async step<T>(work: Promise<T>): Promise<T> {
+  /** The outcome of a step; the signal's reason if it does not come in time. Begins none when the time is over. */
+  async step<T>(work: () => Promise<T>): Promise<T> {
     const { silenceMs, wholeMs } = this.#limits;
     const ms = Math.min(silenceMs, wholeMs - (this.#time.now() - this.#started));
     const end = () => this.#limit.abort(timeoutError(Math.min(silenceMs, wholeMs), this.call));
     // An answer that keeps coming leaves a timer no time to run.
     if (ms <= 0) end();
+    this.signal.throwIfAborted();
     const cancel = this.#time.after(ms, end);
     try {
-      return await unlessAborted(this.signal, work);
+      return await unlessAborted(this.signal, work());
     } finally {
       cancel();
     }
@@ -46,7 +47,7 @@ export class Attempt {
     let ended = false;
     try {
       for (;;) {
-        const { done, value } = await this.step(reader.read());
+        const { done, value } = await this.step(() => reader.read());
         ended = done;
         if (done) return;
         yield value;

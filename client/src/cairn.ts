@@ -58,8 +58,8 @@ export class Cairn {
   }
 
   /**
-   * The same client, each of whose calls ends within so many milliseconds, with its retries: it rejects with `timeout`, and
-   * a write may then be done or not.
+   * The same client, each of whose calls ends within so many milliseconds, with its token, its retries and the whole answer:
+   * it rejects with `timeout`, and a write may then be done or not.
    *
    * @example
    * const { hits } = await memory.within(500).recall("alice", { query });
@@ -67,6 +67,14 @@ export class Cairn {
   within(ms: number): Cairn {
     requireMilliseconds("within", { ms });
     return new Cairn(this.#options, this.#time, this.#http.within(ms));
+  }
+
+  /**
+   * The same client, each of whose calls ends when the signal aborts: it rejects with the signal's reason. Calls made later
+   * are not sent.
+   */
+  until(signal: AbortSignal): Cairn {
+    return new Cairn(this.#options, this.#time, this.#http.until(signal));
   }
 
   /** Finds memories and messages by words and by meaning, best first. */

@@ -42,6 +42,9 @@ type Call = CallOptions & {
   long?: Long;
 };
 
+/** The end of each call, beside the limits of the options. */
+type Ends = { ms: number; signal?: AbortSignal | undefined };
+
 type Sent = Omit<Call, "body"> & { address: string; body: Body | undefined };
 
 const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true };
@@ -70,18 +73,33 @@ export class CairnHttp {
   readonly #tokens: Tokens;
   readonly #send: Fetch;
 
-  constructor(options: CairnOptions, time: Time, tokens = new Tokens(options.token)) {
+  readonly #ends: Ends;
+
+  constructor(
+    options: CairnOptions,
+    time: Time,
+    { tokens = new Tokens(options.token), ends = { ms: Infinity } }: { tokens?: Tokens; ends?: Ends } = {},
+  ) {
     this.#options = options;
     this.#time = time;
     this.#tokens = tokens;
+    this.#ends = ends;
     this.#send = senderOf(options.fetch);
   }
 
-  /** The same, each of whose calls ends within a time. */
+  /** The same, each of whose calls ends within a time, whatever it waits for. */
   within(ms: number): CairnHttp {
     const retry = this.#options.retry !== false && { ...this.#options.retry, withinMs: ms };
+    // One attempt may have the whole time, also where that is longer than an attempt has by the options.
     const options = { ...this.#options, attemptMs: ms, longAttemptMs: ms, retry };
-    return new CairnHttp(options, this.#time, this.#tokens);
+    const ends = { ...this.#ends, ms: Math.min(ms, this.#ends.ms) };
+    return new CairnHttp(options, this.#time, { tokens: this.#tokens, ends });
+  }
+
+  /** The same, each of whose calls ends with a signal. */
+  until(signal: AbortSignal): CairnHttp {
+    const ends = { ...this.#ends, signal: eitherOf(this.#ends.signal, signal) };
+    return new CairnHttp(this.#options, this.#time, { tokens: this.#tokens, ends });
   }
 
   /** The answer's JSON; of an answer without a body, undefined. */
@@ -110,7 +128,7 @@ export class CairnHttp {
     const headers = { ...call.headers, Accept: "application/x-ndjson" };
     const { value } = await this.#streamed({ ...call, headers });
     const { parts, name } = value;
-    const of = { call: name, signal: call.signal, parse: this.#parse };
+    const of = { call: name, signal: eitherOf(this.#ends.signal, call.signal), parse: this.#parse };
     if (parts !== undefined) yield* jsonLines<T>(parts, of);
   }
 
@@ -144,8 +162,10 @@ export class CairnHttp {
   }
 
   /** Sends until there is an answer, or a failure that another try would not mend, or not safely. */
-  async #answered<T>(call: Call, read: Read<T>): Promise<Answer<T>> {
-    requireKnownCallOptions(call);
+  async #answered<T>(given: Call, read: Read<T>): Promise<Answer<T>> {
+    requireKnownCallOptions(given);
+    const call = { ...given, signal: eitherOf(this.#ends.signal, given.signal) };
+    const { ms: endsMs } = this.#ends;
     const { retry = {} } = this.#options;
     const { url = NOWHERE } = this.#options;
     const address = addressOf(url, call.path, call.query);
@@ -153,7 +173,7 @@ export class CairnHttp {
     const started = this.#time.now();
     for (let attempt = 1; ; attempt++) {
       const elapsedMs = this.#time.now() - started;
-      const so = { attempt, elapsedMs, long: call.long, bytes: lengthOf(body?.of) };
+      const so = { attempt, elapsedMs, endsMs, long: call.long, bytes: lengthOf(body?.of) };
       const one = new Attempt(this.#time, limitsOf(this.#options, so), call.signal);
       try {
         return await this.#authorized({ ...call, address, body }, read, one);
@@ -161,8 +181,10 @@ export class CairnHttp {
         // An earlier try deleted it, and its answer was lost. What can be missing is deleted without a word: no T.
         if (attempt > 1 && call.method === "DELETE" && isNotFound(error))
           return { response: new Response(null, { status: 204 }), value: undefined as T };
-        if (retry === false || !isRepeatable(call) || !isPassing(error)) throw error;
-        const past = { attempt, elapsedMs: this.#time.now() - started, retryAfter: error.retryAfter };
+        // The reason of a signal may be any error, and so one that looks passing.
+        if (retry === false || call.signal?.aborted === true || !isRepeatable(call) || !isPassing(error))
+          throw error;
+        const past = { attempt, elapsedMs: this.#time.now() - started, endsMs, retryAfter: error.retryAfter };
         const delay = delayOf(past, retry, this.#time.random);
         if (delay === null) throw error;
         await this.#time.sleep(delay, call.signal);
@@ -173,12 +195,12 @@ export class CairnHttp {
   /** Sends with a token, and once more where that holds no longer: such a call was refused before it did anything. */
   async #authorized<T>(call: Sent, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
     call.signal?.throwIfAborted();
-    const token = await attempt.step(this.#tokens.get());
+    const token = await attempt.step(() => this.#tokens.get());
     try {
       return await this.#sent(this.#request(call, token, attempt), read, attempt);
     } catch (error) {
       if (!isOver(error) || !this.#tokens.renewable) throw error;
-      const renewed = await attempt.step(this.#tokens.get(token));
+      const renewed = await attempt.step(() => this.#tokens.get(token));
       return this.#sent(this.#request(call, renewed, attempt), read, attempt);
     }
   }
@@ -186,7 +208,7 @@ export class CairnHttp {
   async #sent<T>(request: Request, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
     attempt.call = nameOf(request, this.#options.url);
     try {
-      const response = await attempt.step(Promise.resolve(this.#send(request)));
+      const response = await attempt.step(async () => this.#send(request));
       const path = nameOf(request);
       if (!response.ok)
         throw errorOf(response, { text: await attempt.text(response), call: path, now: this.#time.now() });
@@ -213,6 +235,11 @@ export class CairnHttp {
 /** The body of a call. A value without JSON is refused, and not sent as no body. */
 function bodyOf(call: Call): Body | undefined {
   return "json" in call ? { of: jsonTextOf(call.json), type: "application/json" } : call.body;
+}
+
+/** A signal that aborts with the first of two. */
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 }
 
 /** Bytes of a body; characters of a text, which are hardly fewer. */

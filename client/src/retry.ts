@@ -36,19 +36,27 @@ export const isPassing = (error: unknown): error is CairnError =>
 export type Long = number | true | undefined;
 
 /**
- * The limits of an attempt. A retry ends within `withinMs` of the first attempt, unless the call takes long. A large body
- * has the time that a slow line needs to send it, and an answer that keeps coming has two minutes.
+ * The limits of an attempt. A retry begins within `withinMs` of the first attempt and waits no longer than that, unless the
+ * call takes long. A large body has the time that a slow line needs to send it, and an answer that keeps coming has two
+ * minutes. Nothing goes on for longer than `endsMs` from the first attempt.
  */
 export function limitsOf(
   { attemptMs = ATTEMPT_MS, longAttemptMs = LONG_ATTEMPT_MS, retry }: AttemptOptions,
-  { attempt, elapsedMs, long, bytes }: { attempt: number; elapsedMs: number; long: Long; bytes: number },
+  {
+    attempt,
+    elapsedMs,
+    endsMs = Infinity,
+    long,
+    bytes,
+  }: { attempt: number; elapsedMs: number; endsMs?: number; long: Long; bytes: number },
 ): AttemptLimits {
+  const endMs = endsMs - elapsedMs;
   const sendingMs = Math.floor(bytes / BYTES_PER_SECOND) * 1_000;
-  if (long === true) return { silenceMs: Math.max(attemptMs, longAttemptMs) + sendingMs, wholeMs: Infinity };
+  if (long === true) return { silenceMs: Math.max(attemptMs, longAttemptMs) + sendingMs, wholeMs: endMs };
   const { withinMs = WITHIN_MS } = retry || {};
   const left = attempt === 1 ? Infinity : withinMs - elapsedMs;
   const silenceMs = Math.min(attemptMs + (long ?? 0), left) + sendingMs;
-  return { silenceMs, wholeMs: Math.max(silenceMs, ANSWER_MS) };
+  return { silenceMs, wholeMs: Math.min(Math.max(silenceMs, ANSWER_MS), endMs) };
 }
 
 /**
@@ -59,15 +67,16 @@ export function delayOf(
   {
     attempt,
     elapsedMs,
+    endsMs = Infinity,
     retryAfter = 0,
-  }: { attempt: number; elapsedMs: number; retryAfter?: number | undefined },
+  }: { attempt: number; elapsedMs: number; endsMs?: number; retryAfter?: number | undefined },
   { attempts = ATTEMPTS, withinMs = WITHIN_MS }: RetryOptions,
   random: () => number,
 ): number | null {
   if (attempt >= attempts) return null;
   const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1));
   const delay = Math.max(retryAfter * 1000, random() * ceiling);
-  return elapsedMs + delay > withinMs ? null : delay;
+  return elapsedMs + delay > Math.min(withinMs, endsMs) ? null : delay;
 }
 
 /** The platform's. */
@@ -76,6 +85,7 @@ export const realTime: Time = {
   random: () => Math.random(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(reasonOf(signal));
       const aborted = () => {
         clearTimeout(timer);
         reject(reasonOf(signal));

@@ -1,7 +1,8 @@
-// No call waits for ever: a server that accepts a call and goes silent ends it with `timeout`.
+// No call waits for ever: a server that accepts a call and goes silent, or trickles, ends it with `timeout`.
 import { describe, expect, it } from "vitest";
+import { timeoutError } from "../../src/error.ts";
 import { type Cairn, cairn } from "../../src/index.ts";
-import { faked } from "./faked.ts";
+import { down, faked } from "./faked.ts";
 
 const never = new Promise<never>(() => {});
 const encoder = new TextEncoder();
@@ -131,6 +132,81 @@ describe("the limit of an attempt", () => {
     expect(made.now()).toBeGreaterThanOrEqual(1_000_000 + 120_000);
   });
 
+  /** A body whose next byte always comes after so many milliseconds. */
+  const trickling = (made: { pass: (ms: number) => void }, ms: number) =>
+    new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          made.pass(ms);
+          controller.enqueue(encoder.encode("\n"));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+
+  it.each<[string, (client: Cairn) => Promise<unknown>]>([
+    ["a call", ({ kv }) => kv.get("u", "k")],
+    ["a call with a wait", ({ cache }) => cache.lease("k", { leaseMs: 1, waitMs: 30_000 })],
+    ["a large write", ({ kv }) => kv.set("u", "k", "x".repeat(2_560_000))],
+    ["an ingest that waits", (client) => client.ingest("u", { messages: [], mode: "wait" })],
+    ["an export", async ({ transfer }) => new Response(await transfer.export("u")).text()],
+    ["a stream", ({ threads }) => threads.stream("t").next()],
+  ])("of `within` is that of %s whose answer trickles", async (_, call) => {
+    const made = faked([() => new Response(trickling(made, 490))]);
+    await expect(call(made.client.within(500))).rejects.toMatchObject({ code: "timeout" });
+    expect(made.now() - 1_000_000).toBeLessThan(500 + 490);
+    expect(made.requests).toHaveLength(1);
+  });
+
+  it("of `within` is one for the token, the headers, the body and a retry", async () => {
+    const made: Faked = faked(
+      [
+        () => {
+          made.pass(140);
+          return down();
+        },
+        () => {
+          made.pass(140);
+          return new Response(trickling(made, 140));
+        },
+      ],
+      {
+        retry: { attempts: 9, withinMs: 1e6 },
+        token: () => {
+          made.pass(140);
+          return "t";
+        },
+      },
+    );
+    await expect(made.client.within(500).kv.get("u", "k")).rejects.toMatchObject({ code: "timeout" });
+    expect(made.now() - 1_000_000).toBeLessThan(500 + 140);
+    expect(made.waits).toEqual([125]);
+  });
+
+  it("of `within` passes with a slow token, and nothing is sent", async () => {
+    const made: Faked = faked([Response.json({})], {
+      token: () => {
+        made.pass(500);
+        return "t";
+      },
+    });
+    await expect(made.client.within(500).kv.get("u", "k")).rejects.toMatchObject({ code: "timeout" });
+    expect(made.requests).toEqual([]);
+  });
+
+  it("of `within` is the shortest of several", async () => {
+    const { client, waited } = silent("at once", Infinity, { retry: false });
+    await expect(client.within(50).within(90).kv.get("u", "k")).rejects.toMatchObject({ code: "timeout" });
+    await expect(client.within(90).within(50).kv.get("u", "k")).rejects.toMatchObject({ code: "timeout" });
+    expect(waited).toEqual([50, 50]);
+  });
+
+  it("of `within` may be longer than that of the options", async () => {
+    const { client, waited } = silent("at once", Infinity, { retry: false });
+    await expect(client.within(20_000).kv.get("u", "k")).rejects.toMatchObject({ code: "timeout" });
+    expect(waited).toEqual([20_000]);
+  });
+
   it("leaves no timer behind an answer", async () => {
     const { client, limits } = faked([Response.json({ ok: true })]);
     await client.kv.get("u", "k");
@@ -169,4 +245,40 @@ it("a caller's signal ends a call whose transport ignores it", async () => {
     },
   ]);
   await expect(client.kv.get("u", "k", { signal: controller.signal })).rejects.toBe(reason);
+});
+
+describe("a client that ends with a signal", () => {
+  const reason = timeoutError(9);
+
+  it("ends a call under way with the signal's reason, which is not sent again", async () => {
+    const controller = new AbortController();
+    const { client, requests, waits } = faked([
+      () => {
+        queueMicrotask(() => controller.abort(reason));
+        return never;
+      },
+    ]);
+    await expect(client.until(controller.signal).kv.get("u", "k")).rejects.toBe(reason);
+    expect([requests.length, waits]).toEqual([1, []]);
+  });
+
+  it("sends no call after it, and waits for none", async () => {
+    const { client, requests, waits } = faked([Response.json({})]);
+    const own = new AbortController().signal;
+    const ended = client.until(AbortSignal.abort(reason)).within(50);
+    await expect(ended.kv.get("u", "k", { signal: own })).rejects.toBe(reason);
+    expect([requests, waits]).toEqual([[], []]);
+  });
+
+  it("ends a stream between its parts", async () => {
+    const controller = new AbortController();
+    const { client } = silent("within the body", 1, { retry: false });
+    const read = async () => {
+      for await (const { seq } of client.until(controller.signal).threads.stream("t")) {
+        expect(seq).toBe(1);
+        controller.abort(reason);
+      }
+    };
+    await expect(read()).rejects.toBe(reason);
+  });
 });
