@@ -47,7 +47,7 @@ async function fillDemos(url: string, token: string): Promise<void> {
     const file = readFileSync(join(import.meta.dirname, `../examples/${name}.json`), "utf8");
     const { conversations } = JSON.parse(file) as { conversations: Example[] };
     for (const example of conversations) await fillDemo(memory, example.id, example, () => {});
-    console.log(`Filled in the example ${name}.`);
+    console.log(`Filled in the user "${name}": look at it in the console.`);
   }
 }
 
@@ -100,7 +100,9 @@ async function main(): Promise<number> {
   const newLink = () => consoleLink(url, developmentSecret(), { user: "*", scope: scopes });
   console.log(welcome(url, { link: await newLink(), alice: tokens.alice }));
   const leaveKeys = onEnter(async () => console.log(await newLink()));
-  if (process.argv.includes("--demo")) await fillDemos(server.url, tokens.all);
+  // npm keeps an option that stands before its `--` to itself.
+  if (process.argv.includes("--demo") || process.env.npm_config_demo === "true")
+    await fillDemos(server.url, tokens.all);
   for (const problem of await problemsOf(server.url)) console.error(`Problem: ${problem}`);
   const why = await Promise.race([
     asked,

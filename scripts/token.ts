@@ -32,7 +32,7 @@ const usage = `usage: ${calledAs("token")} --user ID [--scope ${scopes.join(",")
   --trust  the trust of what it writes; user unless set, operator for '*'
 
   --link   a link to the console instead, that works once and for ten minutes: as '*' with every scope unless set
-  --url    where the link leads; default: the Cairn that npm start runs, then CAIRN_URL
+  --url    where the link leads; default: CAIRN_URL, then where npm start ran last
 
 Into a variable: export CAIRN_TOKEN=$(${calledAs("token").replace("run", "run --silent")} --user ID)`;
 
@@ -106,8 +106,9 @@ if (link) {
     ([, value]) => value !== undefined,
   );
   if (aside !== undefined) refuse(`--${aside[0]} does not go with --link.`);
-  const url = linkUrl ?? holderOf(STATE)?.url ?? process.env.CAIRN_URL;
-  if (url === undefined || !URL.canParse(url)) refuse("--url is required: no npm start has run here.");
+  const url = linkUrl ?? (process.env.CAIRN_URL || holderOf(STATE)?.url);
+  if (url === undefined) refuse("--url, or CAIRN_URL, is required: no npm start has run here.");
+  if (!URL.canParse(url)) refuse(`--url: '${url}' is not a URL like http://localhost:8787.`);
   console.log(await consoleLink(url, secret, { user, scope: words.filter(isScope) }));
   process.exit(0);
 }
