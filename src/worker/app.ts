@@ -154,6 +154,7 @@ export function services(env: Bindings, ports: Ports): Services {
       // Origins have no slash at the end, though people write one.
       .map((origin) => origin.trim().replace(/\/$/, ""))
       .filter((origin) => origin !== ""),
+    loggedOrigins: new Set(),
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
     authenticator: new Authenticator({
       keys: signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS),

@@ -31,6 +31,8 @@ export type Services = Ports & {
   settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */
   corsOrigins: readonly string[];
+  /** Refused origins that the log has already. */
+  loggedOrigins: Set<string>;
   userMemory: (owner: UserHash) => UserMemoryRpc;
   /** Answers from the static assets. */
   asset: (request: Request) => Promise<Response>;

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import { token } from "../call.ts";
 import { operations, pathOf } from "../operations.ts";
@@ -102,7 +102,36 @@ describe.each([
   });
 });
 
-it("gives another origin's preflight no leave", async () => {
-  const { headers } = await preflight("/v1/cache/k", "PUT", { origin: "https://evil.example.com" });
-  expect(headers.get("Access-Control-Allow-Origin")).toBeNull();
+it.each([LIST, ""])("answers another origin's preflight with the reason, with the list %j", async (list) => {
+  const answer = await preflight("/v1/cache/k", "PUT", { origin: "https://evil.example.com", list });
+  expect(corsHeaders(answer)).toEqual([]);
+  expect(answer.status).toBe(403);
+  expect(await answer.json()).toMatchObject({
+    error: {
+      code: "forbidden",
+      message: expect.stringContaining("CORS_ORIGINS"),
+      details: [{ path: "header.Origin", message: "is not allowed" }],
+    },
+  });
+});
+
+it("logs a refused origin once, and no more than a hundred", async () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  onTestFinished(() => log.mockRestore());
+  const app = createApp(realPorts);
+  const bindings = { ...env, CORS_ORIGINS: LIST };
+  const askFrom = (Origin: string) =>
+    app.request(
+      "/v1/cache/k",
+      { method: "OPTIONS", headers: { Origin, "Access-Control-Request-Method": "PUT" } },
+      bindings,
+    );
+  const logged = () => log.mock.calls.map(([line]) => line as { message: string; origin: string });
+  for (const origin of ["https://a.example", "https://a.example", CHAT]) await askFrom(origin);
+  expect(logged()).toEqual([
+    { message: "a page's origin is not among CORS_ORIGINS", origin: "https://a.example" },
+  ]);
+  for (let i = 0; i < 150; i++) await askFrom(`https://${i}.${"x".repeat(1_000)}`);
+  expect(logged()).toHaveLength(100);
+  for (const { origin } of logged()) expect(origin.length).toBeLessThan(201);
 });

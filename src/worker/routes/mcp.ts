@@ -5,6 +5,7 @@ import { writeAuditEvent } from "../http/audit.ts";
 import { authenticate, restrictToThread } from "../http/authenticate.ts";
 import { refusePreconditions } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
+import { isAllowed, UNKNOWN_ORIGIN } from "../http/cors.ts";
 import { requireSameDeployment } from "../http/deployment.ts";
 import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { parsedBody, readBody } from "../http/json-body.ts";
@@ -28,13 +29,8 @@ const requireKnownOrigin: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { corsOrigins } = c.get("services");
   const own = new URL(c.req.url);
   const isLocal = origin === own.origin && LOOPBACK.includes(own.hostname);
-  if (origin === null || corsOrigins.includes("*") || corsOrigins.includes(origin) || isLocal) return next();
-  throw new Refusal(
-    fail("forbidden", {
-      message: "This Origin is not among the deployment's CORS_ORIGINS.",
-      details: [{ path: "header.Origin", message: "is not allowed" }],
-    }),
-  );
+  if (origin === null || isAllowed(corsOrigins, origin) || isLocal) return next();
+  throw new Refusal(UNKNOWN_ORIGIN);
 };
 
 /** A request for a stream of notifications, which the SDK would keep open without ever sending one. */
