@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { continues, knownSeqs, type StoredThread } from "../../src/domain/ingest/known-messages.ts";
+import { continues, keyOf, knownSeqs, type StoredThread } from "../../src/domain/ingest/known-messages.ts";
 
 /** A thread of these messages. "-": one that was deleted. */
 function threadOf(texts: readonly string[]): StoredThread {
@@ -52,6 +52,30 @@ describe("knownSeqs", () => {
   it("answers the seqs of the known messages", () => {
     expect(knownSeqs(letters("abx"), threadOf(letters("abc")))).toEqual([1, 2, null]);
     expect(knownSeqs(letters("cx"), threadOf(letters("abc")))).toEqual([3, null]);
+  });
+});
+
+describe("keyOf", () => {
+  const parts = [{ type: "text", text: "hi" }];
+  const ui = (id: string, role = "user") => keyOf({ id, role, parts }, "any text");
+  const thread = threadOf([ui("1"), ui("2"), "plain", ui("3")]);
+
+  it("is the same for a UI message while it has its id and its role", () => {
+    expect(keyOf({ id: "1", role: "user", parts: [] }, "other text")).toBe(ui("1"));
+    expect(ui("1")).not.toBe(ui("2"));
+    expect(ui("1")).not.toBe(ui("1", "assistant"));
+  });
+
+  it("is the text of a message without an id, and of one without parts", () => {
+    expect(keyOf({ role: "user", parts }, "text")).toBe("text");
+    expect(keyOf({ id: "", role: "user", parts }, "text")).toBe("text");
+    expect(keyOf({ id: "1", role: "user", content: "hi" }, "text")).toBe("text");
+  });
+
+  it("lets a UI message be known from any place of the list", () => {
+    expect(knownSeqs([ui("2")], thread)).toEqual([2]);
+    expect(knownSeqs([ui("3"), ui("1"), "new", ui("4"), ui("2")], thread)).toEqual([4, 1, null, null, 2]);
+    expect(knownSeqs([ui("1"), "plain"], thread)).toEqual([1, 3]);
   });
 });
 

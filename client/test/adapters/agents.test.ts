@@ -121,4 +121,94 @@ describe("the ingest of agents/sessions", () => {
     expect(errors).toEqual([{ doing: "ingest", conversation: "chat-1/side" }]);
     expect((await memory.threads.list(user)).items).toMatchObject([{ length: 2 }]);
   });
+
+  describe("of messages that change", () => {
+    type Part = { type: string; [field: string]: unknown };
+    const said = (id: string, role: string, ...parts: Part[]) => ({ id, role, parts });
+    const text = (words: string): Part => ({ type: "text", text: words });
+    /** A call of a tool, as the SDK keeps it in one part while it goes on. */
+    const call = (state: string, more: object = {}): Part => ({
+      type: "tool-order",
+      toolCallId: "c1",
+      state,
+      input: { tea: "rooibos" },
+      ...more,
+    });
+    const question = said("m1", "user", text("Order some tea."));
+    const approval = { id: "a1", approved: true };
+    /** The answer of one turn, as it is stored from one moment to the next. */
+    const grown = [
+      said("m2", "assistant", text("I would zqvxgone")),
+      said(
+        "m2",
+        "assistant",
+        text("I would order rooibos."),
+        call("approval-requested", { approval: { id: "a1" } }),
+      ),
+      said("m2", "assistant", text("I would order rooibos."), call("approval-responded", { approval })),
+      said(
+        "m2",
+        "assistant",
+        text("I would order rooibos."),
+        call("output-available", { approval, output: "ordered" }),
+        text("The rooibos is ordered."),
+      ),
+    ];
+    const whole = grown.slice(-1);
+    const next = [said("m3", "user", text("And some honey?")), said("m4", "assistant", text("Done."))];
+
+    const begin = async (more: object = {}) => {
+      const user = newUser();
+      const memory = await clientOf(user, more);
+      const plain = await clientOf(user);
+      const made = () => cairnSessionIngest({ memory, user, name: "chat-1", afterMs: 0, onError: () => {} });
+      const after = async (ingest: ReturnType<typeof made>, messages: ReturnType<typeof said>[]) => {
+        await ingest.afterTurn({ sessionId: "", getRecentHistory: async () => ({ messages }) });
+        await ingest.settle();
+      };
+      const stored = async () => {
+        const { items } = await plain.threads.list(user);
+        expect(items).toHaveLength(1);
+        const all = [];
+        for await (const one of plain.threads.messages(items[0]?.id ?? "")) all.push(one);
+        return all;
+      };
+      return { user, plain, made, after, stored };
+    };
+
+    it("holds an answer once while it is streamed, approved and continued, and finds what it says now", async () => {
+      const { user, plain, made, after, stored } = await begin();
+      const ingest = made();
+      for (const answer of grown) await after(ingest, [question, answer]);
+      await after(ingest, [question, ...whole, ...next]);
+      const all = await stored();
+      expect(all.map((stands) => stands.message)).toEqual([question, ...whole, ...next]);
+      expect(all.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+      const hits = async (query: string) =>
+        (await plain.recall(user, { query, minScore: 0 })).hits.map(({ text: found }) => found).join();
+      expect(await hits("rooibos")).toContain("The rooibos is ordered.");
+      expect(await hits("zqvxgone")).not.toContain("zqvxgone");
+    });
+
+    it("holds it once after a failed call, and from another process", async () => {
+      const { made, after, stored } = await begin({ fetch: failing(503, { times: 1 }), retry: false });
+      const [one, other] = [made(), made()];
+      await after(one, [question, ...grown.slice(0, 1)]);
+      await after(one, [question, ...grown.slice(1, 2)]);
+      await after(other, [question, ...grown.slice(1, 2)]);
+      await Promise.all([after(one, [question, ...whole]), after(other, [question, ...whole])]);
+      await after(other, [...whole, ...next]);
+      await after(one, [question, ...whole, ...next]);
+      expect((await stored()).map((stands) => stands.message)).toEqual([question, ...whole, ...next]);
+    });
+
+    it("changes an earlier answer in its place", async () => {
+      const { made, after, stored } = await begin();
+      const ingest = made();
+      await after(ingest, [question, ...grown.slice(1, 2), ...next]);
+      await after(ingest, [question, ...whole, ...next]);
+      await after(made(), [question, ...whole, ...next]);
+      expect((await stored()).map((stands) => stands.message)).toEqual([question, ...whole, ...next]);
+    });
+  });
 });

@@ -1,10 +1,14 @@
 // What the middleware saves of a turn, and that it saves it once.
 import {
+  convertToModelMessages,
   generateText,
   isStepCount,
+  jsonSchema,
   type LanguageModelMiddleware,
-  wrapLanguageModel,
   type ModelMessage,
+  tool,
+  type UIMessage,
+  wrapLanguageModel,
 } from "ai";
 import { describe, expect, it } from "vitest";
 import { cairnMemory, type ConversationOptions } from "../../src/adapters/ai-sdk.ts";
@@ -308,6 +312,50 @@ describe("what is saved is saved once", () => {
     await run("message-2", "still sunny");
     expect((await textsOf(memory, thread)).at(-1)).toEqual(["assistant", "still sunny"]);
     expect(await textsOf(memory, thread)).toHaveLength(8);
+  });
+
+  it("while a call waits for an approval, which another process takes", async () => {
+    const { user, memory, thread } = await begin();
+    const order = tool({
+      inputSchema: jsonSchema<{ tea: string }>({ type: "object", properties: { tea: { type: "string" } } }),
+      needsApproval: true,
+      execute: () => "ordered",
+    });
+    const run = async (messages: Omit<UIMessage, "id">[], ...answers: Parameters<typeof scripted>) =>
+      generateText({
+        model: withMemory(scripted(...answers), { memory: await clientOf(user), user, thread }),
+        tools: { order },
+        stopWhen: isStepCount(3),
+        messages: await convertToModelMessages(messages),
+      });
+    const uiMessage = (role: "user" | "assistant", text: string) => ({
+      role,
+      parts: [{ type: "text" as const, text }],
+    });
+    const asked = uiMessage("user", "Order some tea.");
+    const waiting = await run([asked], calls("order", { tea: "rooibos" }, "c1"));
+    const [id = ""] = waiting.content.flatMap((part) =>
+      part.type === "tool-approval-request" ? [part.approvalId] : [],
+    );
+    const call = { type: "tool-order" as const, toolCallId: "c1", input: { tea: "rooibos" } };
+    const step = { type: "step-start" as const };
+    const approval = { id, approved: true as const };
+    const approved = { ...call, state: "approval-responded" as const, approval };
+    await run([asked, { role: "assistant", parts: [step, approved] }], says("It is ordered."));
+    const answered = { ...call, state: "output-available" as const, approval, output: "ordered" };
+    const parts = [step, answered, step, ...uiMessage("assistant", "It is ordered.").parts];
+    await run(
+      [asked, { role: "assistant", parts }, uiMessage("user", "Thank you.")],
+      says("You are welcome."),
+    );
+    expect(await textsOf(memory, thread)).toEqual([
+      ["user", "Order some tea."],
+      ["assistant", "tool-call"],
+      ["tool", "tool-result"],
+      ["assistant", "It is ordered."],
+      ["user", "Thank you."],
+      ["assistant", "You are welcome."],
+    ]);
   });
 
   it("the question of a named turn too, whose answer was broken off before it came whole", async () => {

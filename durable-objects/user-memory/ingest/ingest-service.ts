@@ -1,9 +1,7 @@
 import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
-import { continues, knownSeqs } from "../../../src/domain/ingest/known-messages.ts";
-import { type FailedRange, within } from "../../../src/domain/ingest/ranges.ts";
+import { continues } from "../../../src/domain/ingest/known-messages.ts";
+import { type FailedRange, withRange, within } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import { canonicalJson } from "../../../src/domain/prompt-cache/canonical-json.ts";
-import type { Json } from "../../../src/domain/schema/bounds.ts";
 import type { Extracted, Ingest, Ingested } from "../../../src/domain/schema/ingest.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
@@ -11,27 +9,25 @@ import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { IngestRequest } from "../contract.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { Conversations } from "../threads/conversations.ts";
-import { parsed } from "../threads/message-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestRunner } from "./ingest-runner.ts";
 import type { IngestState, IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { viewOf } from "./ingest-view.ts";
+import { placeMessages, storedTexts, textOf } from "./message-placement.ts";
 
 type IngestServiceDependencies = {
   store: IngestStore;
   stores: ThreadStores;
   conversations: Pick<Conversations, "beginWith">;
-  messages: Pick<ThreadMessages, "append">;
+  messages: Pick<ThreadMessages, "append" | "replace" | "deleteMessage">;
   runner: IngestRunner;
   transactions: Transactions;
   languageModel: LanguageModel | null;
   alarms: AlarmScheduler;
   now: () => number;
 };
-/** The messages of a call in a thread: the seq of each, and how many are new. */
-type Placed = { thread: StoredThread; seqs: number[]; stored: number };
 
 /** The threads whose beginning is compared with that of a conversation without a session id. */
 const COMPARED = 20;
@@ -150,14 +146,16 @@ export class IngestService {
     });
     if (session.isNamed) return threads[0] ?? null;
     const given = request.bodies.map(textOf);
-    return threads.find((thread) => continues(given, this.#stored(thread), thread.length)) ?? null;
+    return (
+      threads.find((thread) => continues(given, storedTexts(stores.reader, thread), thread.length)) ?? null
+    );
   }
 
   /** Appends the new messages and adds the ingest, in the caller's transaction. */
   #record(thread: StoredThread, request: IngestRequest): Result<Ingested> {
-    const placed = this.#place(thread, request);
+    const placed = placeMessages(this.#deps, thread, request);
     if (!placed.ok) return placed;
-    const { seqs, stored } = placed.value;
+    const { seqs, stored, changed } = placed.value;
     const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
     if (extracted !== undefined && !extracted.ok) return extracted;
     const { store, stores, languageModel, alarms, now } = this.#deps;
@@ -167,7 +165,10 @@ export class IngestService {
     const last = stores.reader.lastSeq(thread);
     const isExtracted = request.kinds.every((kind) => began[kind] >= last);
     const isRepeated =
-      stored === 0 && request.extracted === undefined && (isExtracted || request.bodies.length > 0);
+      stored === 0 &&
+      changed.length === 0 &&
+      request.extracted === undefined &&
+      (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
     const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
     for (const other of others) if (other.dueAt === null) this.#queueAgain(other);
@@ -185,7 +186,7 @@ export class IngestService {
       progress: began,
       failed: [],
       // The ingest in which it failed may be gone.
-      redo: others.length === 0 ? failedAgain : [],
+      redo: changed.length > 0 ? this.#changedIn(changed, request) : others.length === 0 ? failedAgain : [],
       ignoresMarks: false,
       attempts: 0,
       endsSessions: request.waitMs !== undefined,
@@ -214,25 +215,21 @@ export class IngestService {
     return ok({ ingestId: request.id, threadId: thread.id, stored, known: state.known, status });
   }
 
+  /** The messages to extract again, as they say something else now. An episode is of a session, and stays. */
+  #changedIn(changed: readonly number[], request: IngestRequest): FailedRange[] {
+    const kinds = request.kinds.filter((kind) => kind !== "episodes");
+    if (kinds.length === 0) return [];
+    return changed.reduce<FailedRange[]>(
+      (ranges, seq) => withRange(ranges, { kinds, after: seq - 1, to: seq, why: "changed" }),
+      [],
+    );
+  }
+
   /** The ingests of a thread in which some of these kinds failed, or are tried again; the newest first. */
   #ingestsWith(thread: StoredThread, { kinds }: IngestRequest): StoredIngest[] {
     return this.#deps.store
       .withFailures(thread.n)
       .filter(({ state: { failed, redo } }) => within([...failed, ...redo], { kinds }).length > 0);
-  }
-
-  /** Finds the messages that the thread has, and appends the others. */
-  #place(thread: StoredThread, { bodies, times }: IngestRequest): Result<Placed> {
-    const found = bodies.length === 0 ? [] : knownSeqs(bodies.map(textOf), this.#stored(thread));
-    const seqs = found.filter((seq) => seq !== null);
-    const fresh = bodies.slice(seqs.length);
-    if (fresh.length === 0) return ok({ thread, seqs, stored: 0 });
-    const append = { bodies: fresh, ...(times && { createdAt: times.slice(seqs.length) }) };
-    const appended = this.#deps.messages.append(thread.id, append);
-    if (!appended.ok) return appended;
-    const { firstSeq = 1 } = appended.value;
-    const added = fresh.map((_, i) => firstSeq + i);
-    return ok({ thread, seqs: [...seqs, ...added], stored: fresh.length });
   }
 
   /** The extracted memories with the seqs of their sources. */
@@ -283,17 +280,4 @@ export class IngestService {
     const { store, runner } = this.#deps;
     return viewOf(ingest, { marks: store.marks(ingest.thread), isRunning: runner.isRunning(ingest.id) });
   }
-
-  #stored(thread: StoredThread) {
-    const { reader } = this.#deps.stores;
-    const walk = (order: "newest" | "oldest") =>
-      Iterator.from(reader.walk(thread, { order, view: "raw" })).map(({ seq, body }) => ({
-        seq,
-        text: textOf(body),
-      }));
-    return { oldest: () => walk("oldest"), newest: () => walk("newest") };
-  }
 }
-
-/** Equal for messages that are equal as JSON. */
-const textOf = (body: Uint8Array): string => canonicalJson(parsed(body) as Json);

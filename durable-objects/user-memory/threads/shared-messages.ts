@@ -14,14 +14,19 @@ export class SharedMessages {
     this.#stores = stores;
   }
 
+  /** True if a message of this thread is one of a fork or an origin too. */
+  isShared({ n }: StoredThread, position: number): boolean {
+    return threadNumberOf(position) !== n || (this.#stores.threads.sharedUpTo(n) ?? 0) >= seqOf(position);
+  }
+
   /** Deletes a message from one thread. Returns the positions that no thread shows any more. */
-  deleteMessage({ n }: StoredThread, position: number): PositionRange[] {
-    const { threads, messages, hidden } = this.#stores;
-    if (threadNumberOf(position) === n && (threads.sharedUpTo(n) ?? 0) < seqOf(position)) {
+  deleteMessage(thread: StoredThread, position: number): PositionRange[] {
+    const { messages, hidden } = this.#stores;
+    if (!this.isShared(thread, position)) {
       messages.delete([position, position]);
       return [[position, position]];
     }
-    hidden.add([n], position);
+    hidden.add([thread.n], position);
     return this.#releaseUnseen([position]);
   }
 

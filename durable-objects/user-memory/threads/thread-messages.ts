@@ -107,6 +107,33 @@ export class ThreadMessages {
     });
   }
 
+  /**
+   * Replaces a message at its seq; the former words leave the index with it. `createdAt`: the time of the former one. Returns false,
+   * and replaces nothing, if other threads share the message.
+   */
+  replace(
+    id: string,
+    seq: number,
+    { body, createdAt }: { body: Uint8Array; createdAt: number },
+  ): Result<boolean> {
+    return this.#withinQuota(id, undefined, (thread) => {
+      const { lineage, shared, messages, threads } = this.#stores;
+      const position = lineage.position(thread, seq);
+      if (position === null) return fail("not_found");
+      if (shared.isShared(thread, position)) return ok(false);
+      messages.delete([position, position]);
+      this.#deps.index.removeRanges([[position, position]]);
+      const now = this.#deps.now();
+      const atOnce = { characters: EMBED_AT_ONCE };
+      const waits = this.#write(position, body, { createdAt, embeds: this.#embeds(thread), atOnce });
+      if (waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      threads.extend(thread, 0, now);
+      threads.endImport(thread);
+      this.#deps.messagesChanged(id);
+      return ok(true);
+    });
+  }
+
   /** Adds a summary, which replaces a range of messages in the compacted view. */
   compact(
     id: string,

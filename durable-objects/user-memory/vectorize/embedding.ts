@@ -119,9 +119,13 @@ export class Embedding {
       }
     }
     transactions.atomically(() => {
-      for (const [i, { n }] of documents.entries()) {
+      const stored = new Map(
+        index.documents.read(documents.map(({ n }) => n)).map(({ n, text }) => [n, text]),
+      );
+      for (const [i, { n, text }] of documents.entries()) {
         const one = indexed[i];
-        if (one !== undefined) index.attach(n, one);
+        // A message that was replaced meanwhile still waits, for the vector of its new text.
+        if (one !== undefined && (stored.get(n) ?? text) === text) index.attach(n, one);
       }
     });
     return true;

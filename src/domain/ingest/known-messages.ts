@@ -1,4 +1,6 @@
-/** A stored message: `text` is equal for messages that are equal as JSON. */
+import { type AnyMessage, field } from "../conversation/message.ts";
+
+/** A stored message: `text` is equal for messages that are the same. */
 export type Stored = { seq: number; text: string };
 
 /** Reads a thread from its first message on, or from its last one back. */
@@ -11,13 +13,31 @@ export type StoredThread = {
 const LONG_RUN = 8;
 /** Messages at the end of a thread in which a run is looked for. */
 const SEARCHED = 5_000;
+/** Messages at the end of a thread in which an id is looked for, if no more are read anyway. */
+const IDS = 1_000;
+/** Begins no JSON. */
+const ID = "id:";
 /** Stored messages that show that the given ones before them are deleted ones. */
 const SHOWING = 2;
 /** Bounds of the search over deleted messages: ways to match them, and places where an overlap may begin. */
 const [WAYS, TRIES] = [32, 20];
 
 /**
- * Finds which of the given messages a thread has: the seq of each, or null for a new one. New messages follow all known ones.
+ * Equal for messages that are the same within a thread. A UI message is the same while it has its id: it grows with a stream, the
+ * result of a tool or an approval. `text` is equal for messages that are equal as JSON.
+ */
+export function keyOf(message: AnyMessage, text: string): string {
+  const id = field(message, "id");
+  const isNamed = typeof id === "string" && id !== "" && Array.isArray(field(message, "parts"));
+  return isNamed ? ID + JSON.stringify([field(message, "role"), id]) : text;
+}
+
+/** True for the key of a UI message. */
+export const isId = (key: string): boolean => key.startsWith(ID);
+
+/**
+ * Finds which of the given messages a thread has: the seq of each, or null for a new one. New messages follow all known ones, but
+ * for those that are known by their id only.
  *
  * A conversation that begins as the thread does is compared from its beginning, over deleted messages. Any other part of a
  * conversation is known if the thread ends with it; else what follows the overlap with the thread's end is new. A run of 8 or more
@@ -28,12 +48,15 @@ export function knownSeqs(given: readonly string[], thread: StoredThread): (numb
   const rest = given.slice(prefix.length);
   if (rest.length === 0) return prefix;
   const isSearched = rest.length >= LONG_RUN || prefix.length > 0;
-  const tail = lastOf(thread, isSearched ? SEARCHED : rest.length);
+  const fewest = rest.some(isId) ? Math.max(IDS, rest.length) : rest.length;
+  const tail = lastOf(thread, isSearched ? SEARCHED : fewest);
   const after = prefix.at(-1);
   const others = after === undefined ? tail : tail.filter(({ seq }) => seq > after);
   const run = isSearched ? placeOf(rest, others) : null;
   const known = run ?? overlap(rest, others);
-  return [...prefix, ...known, ...rest.slice(known.length).map(() => null)];
+  const left = rest.slice(known.length);
+  const ids = new Map(left.some(isId) ? tail.map(({ seq, text }) => [text, seq]) : []);
+  return [...prefix, ...known, ...left.map((key) => (isId(key) ? ids.get(key) : undefined) ?? null)];
 }
 
 /** True if one conversation begins with the other. */
