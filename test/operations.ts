@@ -9,6 +9,8 @@ export type Operation = {
   operationId: string | undefined;
   /** The headers that it describes, in lower case. */
   headers: string[];
+  /** The parameters of its query. */
+  parameters: string[];
 };
 
 type Document = {
@@ -38,6 +40,7 @@ export async function operations(): Promise<Operation[]> {
       needsBody: requestBody?.required === true,
       operationId,
       headers: parameters.filter((one) => one.in === "header").map(({ name }) => name.toLowerCase()),
+      parameters: parameters.filter((one) => one.in === "query").map(({ name }) => name),
     })),
   );
 }

@@ -6,12 +6,15 @@ import { ok, type Result } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { AuditedEvent, AuditEvents, ListAuditQuery } from "../../domain/schema/audit.ts";
 
+/** Its name in cursors. */
+const LIST = "audit";
+
 /** A page of events, newest first. */
 export async function listAudit(
   auditLog: AuditLog,
   { user, action, from, to, limit = 100, cursor }: ListAuditQuery,
 ): Promise<Result<AuditEvents>> {
-  const after = decodeCursor(cursor, ["number", "string"]);
+  const after = decodeCursor(LIST, cursor, ["number", "string"]);
   if (!after.ok) return after;
   const filter = {
     ...(user !== undefined && { user: await userHash(user) }),
@@ -22,7 +25,7 @@ export async function listAudit(
   };
   const rows = await d1Result(() => auditLog.list({ ...filter, limit: limit + 1 }));
   if (!rows.ok) return rows;
-  return ok(pageOf(rows.value, limit, { show: viewOf, keyOf: ({ at, id }) => [at, id] }));
+  return ok(pageOf(rows.value, limit, { list: LIST, show: viewOf, keyOf: ({ at, id }) => [at, id] }));
 }
 
 const viewOf = (row: AuditRow): AuditedEvent => ({

@@ -7,6 +7,8 @@ import type { Services } from "../services.ts";
 import { CLOCK_SKEW_S } from "./claims.ts";
 
 type Needs = Pick<Services, "revocations" | "revoked" | "now">;
+/** Its name in cursors. */
+const LIST = "revocations";
 type RevokedToken = RevocationsList["items"][number];
 
 /** A page of the revoked tokens, by their ids, and the time before which every token is refused. */
@@ -14,7 +16,7 @@ export async function listRevocations(
   { revocations, now }: Needs,
   { limit = 100, cursor }: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<Result<RevocationsList>> {
-  const after = decodeCursor(cursor, ["string"]);
+  const after = decodeCursor(LIST, cursor, ["string"]);
   if (!after.ok) return after;
   const page = { ...(after.value && { after: after.value[0] }), limit: limit + 1 };
   const read = await d1Result(() =>
@@ -27,7 +29,7 @@ export async function listRevocations(
   const [rows, minIssuedAt] = read.value;
   return ok({
     ...(minIssuedAt !== null && { minIssuedAt }),
-    ...pageOf(rows, limit, { show: (row) => row, keyOf: ({ tokenId }) => [tokenId] }),
+    ...pageOf(rows, limit, { list: LIST, show: (row) => row, keyOf: ({ tokenId }) => [tokenId] }),
   });
 }
 

@@ -61,7 +61,8 @@ export async function listResources(
   cursor: string | undefined,
 ): Promise<Result<ListResourcesResult>> {
   const owners = [access.user, ...access.shared.slice(0, limits.owners)];
-  const begun = decodeCursor(cursor, ["string", "string"]);
+  const list = `resources ${access.user}`;
+  const begun = decodeCursor(list, cursor, ["string", "string"]);
   if (!begun.ok) return begun;
   const [first, inner] = begun.value ?? [access.user, ""];
   const at = owners.indexOf(first);
@@ -74,7 +75,7 @@ export async function listResources(
   const following = page.value.cursor === undefined ? owners[at + 1] : owner;
   return ok({
     resources: cursor === undefined ? [factsResource, contextResource, ...shown] : shown,
-    ...(following !== undefined && { nextCursor: encodeCursor([following, page.value.cursor ?? ""]) }),
+    ...(following !== undefined && { nextCursor: encodeCursor(list, [following, page.value.cursor ?? ""]) }),
   });
 }
 

@@ -25,7 +25,8 @@ export async function stats(
   namespace: string,
   { from = 0, to = Number.MAX_SAFE_INTEGER, model, limit = 1000, cursor }: StatsQuery,
 ): Promise<Result<Stats>> {
-  const begun = decodeCursor(cursor, ["number", "string", "string"]);
+  const list = `stats ${namespace}`;
+  const begun = decodeCursor(list, cursor, ["number", "string", "string"]);
   if (!begun.ok) return begun;
   const after: UsageKey | undefined = begun.value;
   const object = await promptCacheUsage(namespace);
@@ -40,6 +41,6 @@ export async function stats(
   return ok({
     items: page.items.map((usage) => ({ ...usage, hitRate: hitRate(usage) })),
     total: { ...page.sums, hitRate: hitRate(page.sums), tokensSaved: page.sums.cachedInputTokens },
-    ...(page.more && last && { cursor: encodeCursor([last.hour, last.provider, last.model]) }),
+    ...(page.more && last && { cursor: encodeCursor(list, [last.hour, last.provider, last.model]) }),
   });
 }

@@ -115,8 +115,9 @@ const keys = route("get", "/v1/cache", {
 export const cache = newRouter("prompt-cache registry")
   .openapi(keys, async (c) => {
     const { prefix = "", limit = 100, cursor } = c.req.valid("query");
-    const after = unwrap(decodeCursor(cursor, ["string"]));
     const begin = keyIn(namespace(c), "");
+    const list = `registry ${begin}`;
+    const after = unwrap(decodeCursor(list, cursor, ["string"]));
     const page = { prefix: begin + prefix, limit: limit + 1, ...(after && { after: begin + after[0] }) };
     const asked = Promise.all(
       c
@@ -129,7 +130,7 @@ export const cache = newRouter("prompt-cache registry")
       const { expiresAt = null, ...value } = entry ?? {};
       return { key: key.slice(begin.length), ...value, ...(expiresAt !== null && { expiresAt }), ...rest };
     });
-    return c.json(pageOf(shown, limit, { show: (one) => one, keyOf: ({ key }) => [key] }), 200);
+    return c.json(pageOf(shown, limit, { list, show: (one) => one, keyOf: ({ key }) => [key] }), 200);
   })
   .openapi(get, async (c) => {
     const key = keyIn(namespace(c), c.req.valid("param").key);

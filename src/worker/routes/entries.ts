@@ -101,12 +101,13 @@ export const entries = newRouter("entries")
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
     const { prefix = "", values, count, limit = 100, cursor } = c.req.valid("query");
-    const after = unwrap(decodeCursor(cursor, ["string"]));
+    const name = `entries ${user}`;
+    const after = unwrap(decodeCursor(name, cursor, ["string"]));
     if (after?.[0].startsWith(prefix) === false) throw new Refusal(invalidCursor);
     const object = c.get("services").userMemory(await userHash(user));
     const page = { prefix, limit, values: values === "true", ...(after && { after: after[0] }) };
     const listed = await wrapTime(c, "object", object.listEntries(page, count === "true"));
-    return rawJson<z.infer<typeof EntryList>>(c, listJson(listed));
+    return rawJson<z.infer<typeof EntryList>>(c, listJson(name, listed));
   })
   .openapi(removeAll, async (c) => {
     const { user } = c.req.valid("param");
@@ -168,9 +169,9 @@ function operationFor(operation: BatchOperation, value: Uint8Array = new Uint8Ar
   return { op: "set", key, value, ttlMs, refreshOnRead, condition };
 }
 
-function listJson({ json: items, last, more, count }: ListedEntries): JsonPieces {
+function listJson(name: string, { json: items, last, more, count }: ListedEntries): JsonPieces {
   const end = {
-    ...(more && last !== undefined && { cursor: encodeCursor([last]) }),
+    ...(more && last !== undefined && { cursor: encodeCursor(name, [last]) }),
     ...(count !== null && { count }),
   };
   return ['{"items":[', items, `]${Object.keys(end).length > 0 ? `,${JSON.stringify(end).slice(1)}` : "}"}`];

@@ -132,10 +132,10 @@ export const messages = newRouter("messages")
       json: (query, separator) => threadObject(c, id).readMessagesJson(id, query, separator),
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
-      const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(asked))));
+      const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(id, asked))));
       return rawJson<z.infer<typeof MessageList>>(c, lines, { "Content-Type": NDJSON });
     }
-    const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(asked)))));
+    const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(id, asked)))));
     return rawJson<z.infer<typeof MessageList>>(c, pieces);
   })
   .openapi(remove, async (c) => {
@@ -156,11 +156,12 @@ export const messages = newRouter("messages")
   .openapi(compactions, async (c) => {
     const { id } = c.req.valid("param");
     const { limit = 50, cursor } = c.req.valid("query");
-    const after = unwrap(decodeCursor(cursor, ["number", "string"]));
+    const list = `compactions ${id}`;
+    const after = unwrap(decodeCursor(list, cursor, ["number", "string"]));
     const page = threadObject(c, id).listCompactions(id, { limit, ...(after && { after }) });
     const { items, more } = unwrap(await wrapTime(c, "object", page));
     const last = items.at(-1);
-    const end = more && last ? `],"cursor":"${encodeCursor([last.from, last.id])}"}` : "]}";
+    const end = more && last ? `],"cursor":"${encodeCursor(list, [last.from, last.id])}"}` : "]}";
     return rawJson<z.infer<typeof CompactionList>>(c, [
       '{"items":[',
       ...joined(items.map(compactionJson), ","),

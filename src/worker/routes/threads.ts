@@ -144,13 +144,15 @@ export const threads = newRouter("threads")
   .openapi(list, async (c) => {
     const { user } = c.req.valid("param");
     const { agent, order = "updated", limit = 50, cursor } = c.req.valid("query");
-    const key = unwrap(decodeCursor(cursor, ["string", "number", "number"]));
+    const hash = await userHash(user);
+    const name = `threads ${hash}`;
+    const key = unwrap(decodeCursor(name, cursor, ["string", "number", "number"]));
     if (key !== undefined && key[0] !== order) throw new Refusal(invalidCursor);
     const after = key && ([key[1], key[2]] as const);
-    const object = c.get("services").userMemory(await userHash(user));
+    const object = c.get("services").userMemory(hash);
     const page = object.listThreads({ order, limit, ...(agent && { agent }), ...(after && { after }) });
     const { threads: items, next } = await wrapTime(c, "object", page);
-    return c.json({ items, ...(next && { cursor: encodeCursor([order, ...next]) }) }, 200);
+    return c.json({ items, ...(next && { cursor: encodeCursor(name, [order, ...next]) }) }, 200);
   })
   .openapi(listAll, async (c) => {
     const { user } = c.get("caller");

@@ -81,9 +81,9 @@ export const transfer = newRouter("export")
   .openapi(listUsers, async (c) => {
     requireWholeTenant(c, "lists the users");
     const { limit = 100, cursor } = c.req.valid("query");
-    const after = unwrap(decodeCursor(cursor, ["string"]));
+    const after = unwrap(decodeCursor("users", cursor, ["string"]));
     const page = { limit: limit + 1, ...(after && { after: after[0] }) };
     const users = unwrap(await d1Result(() => c.get("services").users.list(page)));
     const show = ({ id, hash }: (typeof users)[number]) => ({ userId: id, userHash: hash });
-    return c.json(pageOf(users, limit, { show, keyOf: ({ hash }) => [hash] }), 200);
+    return c.json(pageOf(users, limit, { list: "users", show, keyOf: ({ hash }) => [hash] }), 200);
   });

@@ -39,13 +39,18 @@ export const usage = newRouter("recall")
   })
   .openapi(usageRoute, async (c) => {
     const { limit = 50, cursor, unusedDays } = c.req.valid("query");
-    const after = unwrap(decodeCursor(cursor, ["string"]));
-    const object = c.get("services").userMemory(await userHash(c.req.valid("param").user));
+    const hash = await userHash(c.req.valid("param").user);
+    const list = `usage ${hash}`;
+    const after = unwrap(decodeCursor(list, cursor, ["string"]));
+    const object = c.get("services").userMemory(hash);
     const page = {
       limit: limit + 1,
       ...(after && { after: after[0] }),
       ...(unusedDays !== undefined && { unusedDays }),
     };
     const found = await wrapTime(c, "object", object.memoryUsage(page));
-    return c.json(pageOf(found, limit, { show: (one) => one, keyOf: ({ memoryId }) => [memoryId] }), 200);
+    return c.json(
+      pageOf(found, limit, { list, show: (one) => one, keyOf: ({ memoryId }) => [memoryId] }),
+      200,
+    );
   });

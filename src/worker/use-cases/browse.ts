@@ -22,7 +22,8 @@ export async function listMemories(
   query: ListMemoriesQuery & { unscoped?: true },
 ): Promise<Result<Page<Memory>>> {
   const { sort = "createdAt", order = "desc", limit = 50, cursor } = query;
-  const decoded = decodeCursor(cursor, ["string", "string", "number", "string"]);
+  const list = `memories ${owner}`;
+  const decoded = decodeCursor(list, cursor, ["string", "string", "number", "string"]);
   if (!decoded.ok) return decoded;
   const begun = decoded.value;
   if (begun && (begun[0] !== sort || begun[1] !== order)) return invalidCursor;
@@ -33,7 +34,7 @@ export async function listMemories(
     keyOf: (row) => [sortKey(row, sort), row.id] as const,
     read: (after, slice) => records.list(owner, { ...page, limit: slice, ...(after && { after }) }),
     show: memoryOf,
-    cursorOf: (key) => encodeCursor([sort, order, ...key]),
+    cursorOf: (key) => encodeCursor(list, [sort, order, ...key]),
   });
 }
 
@@ -55,7 +56,8 @@ export async function memoryHistory(
   owner: UserHash,
   { id, limit = 50, cursor }: { id: string; limit?: number | undefined; cursor?: string | undefined },
 ): Promise<Result<Page<PastMemory>>> {
-  const before = decodeCursor(cursor, ["number"]);
+  const list = `history ${owner} ${id}`;
+  const before = decodeCursor(list, cursor, ["number"]);
   if (!before.ok) return before;
   const page = await readPage({
     limit,
@@ -64,7 +66,7 @@ export async function memoryHistory(
     read: (after, slice) =>
       records.history(owner, id, { limit: slice, now: now(), ...(after && { before: after[0] }) }),
     show: pastMemoryOf,
-    cursorOf: encodeCursor,
+    cursorOf: (key) => encodeCursor(list, key),
   });
   return page.ok && page.value.items.length === 0 && cursor === undefined ? fail("not_found") : page;
 }

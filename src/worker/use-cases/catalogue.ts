@@ -19,7 +19,8 @@ export async function listCatalogue(
   owner: UserHash | null,
   { agent, limit = 50, cursor }: CatalogueQuery,
 ): Promise<Result<CatalogueList>> {
-  const begun = decodeCursor(cursor, ["number", "string"]);
+  const list = `all threads ${owner ?? "*"}`;
+  const begun = decodeCursor(list, cursor, ["number", "string"]);
   if (!begun.ok) return begun;
   const after = begun.value;
   // Before the list is read: a thread is marked or listed before it can be read, and unmarked after it is listed.
@@ -31,7 +32,7 @@ export async function listCatalogue(
   const filter = { ...(owner && { owner }), ...(agent && { agent }), ...(after && { after }) };
   const rows = await d1Result(() => catalogue.list({ ...filter, limit: limit + 1 }));
   if (!rows.ok) return rows;
-  return ok(pageOf(rows.value, limit, { show: viewOf, keyOf: ({ createdAt, id }) => [createdAt, id] }));
+  return ok(pageOf(rows.value, limit, { list, show: viewOf, keyOf: ({ createdAt, id }) => [createdAt, id] }));
 }
 
 function viewOf(row: ThreadRow): CataloguedThread {

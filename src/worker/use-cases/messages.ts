@@ -9,8 +9,11 @@ import { readableFromGenerator } from "../../platform/readable-from-generator.ts
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
 
-/** A read of a thread: the object's query, whether its pages have the blocks of their prompts, and are sanitized here. */
-type Reader = { query: MessagesQuery; sanitized: boolean; prompted: boolean };
+/**
+ * A read of a thread: the object's query, whether its pages have the blocks of their prompts, and are sanitized here. `list`: the
+ * name in its cursors.
+ */
+type Reader = { list: string; query: MessagesQuery; sanitized: boolean; prompted: boolean };
 /** The object's ways to read a page: as messages, to sanitize them here, and as JSON, which is cheaper. */
 export type ThreadPages = {
   messages: (query: MessagesQuery) => Promise<Result<MessagePage>>;
@@ -18,21 +21,18 @@ export type ThreadPages = {
   prompted: (query: MessagesQuery) => Promise<Result<MessagePage>>;
 };
 
-export function readerOf({
-  order = "newest",
-  before,
-  after,
-  view = "raw",
-  limit = 50,
-  cursor,
-}: ReadMessagesQuery): Result<Reader> {
+export function readerOf(
+  threadId: string,
+  { order = "newest", before, after, view = "raw", limit = 50, cursor }: ReadMessagesQuery,
+): Result<Reader> {
+  const list = `messages ${threadId}`;
   const misplaced = order === "newest" ? after : before;
   if (misplaced !== undefined)
     return invalidField(
       order === "newest" ? "query.after" : "query.before",
       `cannot be combined with the order ${order}`,
     );
-  const from = cursor === undefined ? ok(order === "newest" ? before : after) : seqOf(cursor, order);
+  const from = cursor === undefined ? ok(order === "newest" ? before : after) : seqOf(list, cursor, order);
   if (!from.ok) return from;
   const prompted = view === "prompted";
   const sanitized = view === "sanitized" || prompted;
@@ -43,11 +43,11 @@ export function readerOf({
     wholeTurns: sanitized,
     ...(from.value !== undefined && { from: from.value }),
   };
-  return ok({ query, sanitized, prompted });
+  return ok({ list, query, sanitized, prompted });
 }
 
 /** The same for a stream: the whole thread, or everything behind `after`. */
-export function streamReaderOf(query: ReadMessagesQuery): Result<Reader> {
+export function streamReaderOf(threadId: string, query: ReadMessagesQuery): Result<Reader> {
   const { order, before, limit, cursor } = query;
   if (order === "newest")
     return invalidField("query.order", "cannot be combined with a stream, which is oldest first");
@@ -58,7 +58,7 @@ export function streamReaderOf(query: ReadMessagesQuery): Result<Reader> {
       limit === undefined ? "query.cursor" : "query.limit",
       "cannot be combined with a stream, which has no pages",
     );
-  return readerOf({ ...query, order: "oldest" });
+  return readerOf(threadId, { ...query, order: "oldest" });
 }
 
 /** One page, as the JSON of a list. The messages keep their stored bytes. */
@@ -70,7 +70,8 @@ export async function messagesPage(
   if (!read.ok) return read;
   const { json, first, last, more } = read.value;
   const next = query.order === "newest" ? first : last;
-  const end = more && next !== undefined ? `],"cursor":"${encodeCursor([query.order, next])}"}` : "]}";
+  const end =
+    more && next !== undefined ? `],"cursor":"${encodeCursor(how.list, [query.order, next])}"}` : "]}";
   return ok(['{"items":[', json, end]);
 }
 
@@ -140,8 +141,8 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /** The seq in a cursor, which only fits the order of its first page. */
-function seqOf(cursor: string, order: "newest" | "oldest"): Result<number | undefined> {
-  const decoded = decodeCursor(cursor, ["string", "number"]);
+function seqOf(list: string, cursor: string, order: "newest" | "oldest"): Result<number | undefined> {
+  const decoded = decodeCursor(list, cursor, ["string", "number"]);
   if (!decoded.ok) return decoded;
   const [begun, seq] = decoded.value ?? [];
   const details = [{ path: "query.cursor", message: `was begun in another order than ${order}` }];
