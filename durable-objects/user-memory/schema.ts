@@ -276,7 +276,12 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (entry, version, thread)
       ) WITHOUT ROWID;
       CREATE TABLE context_profiles (name TEXT PRIMARY KEY, layers TEXT NOT NULL) WITHOUT ROWID;
+      -- A block whose entry is gone has an empty key in its place, which is of no entry. Thread 0: snapshots.
       CREATE TRIGGER entry_left_context AFTER DELETE ON entries BEGIN
+        UPDATE context_blocks SET body = replace(body, '"key":' || json_quote(OLD.key) || ',', '"key":"",')
+          WHERE EXISTS (SELECT 1 FROM context_entries WHERE entry = OLD.key)
+            AND thread IN (SELECT 0 UNION ALL SELECT thread FROM context_entries WHERE entry = OLD.key)
+            AND instr(body, '"key":' || json_quote(OLD.key) || ',') > 0;
         DELETE FROM context_entries WHERE entry = OLD.key;
       END;
       CREATE TRIGGER thread_left_context AFTER DELETE ON threads BEGIN

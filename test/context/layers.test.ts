@@ -64,6 +64,45 @@ describe("layers", () => {
     expect([stable.text, lines(recalled.text)]).toEqual(["", ["- Ann: lives in Porto"]]);
   });
 
+  it("leave no key of a deleted entry in a block, also of one that nobody asks for again", async () => {
+    const user = newUser();
+    const keys = ['tone "of" Zoë\n1', "stays"];
+    for (const key of keys)
+      await call(`/v1/users/${user}/kv/${encodeURIComponent(key)}`, { method: "PUT", json: key });
+    const { id } = await create(user);
+    const entries = (more = {}) => [{ type: "entries", keys, ...more }];
+    await turn(user, id, "hello", { layers: entries() });
+    await turn(user, (await create(user)).id, "hello", { layers: entries({ mode: "atomic" }) });
+    await context(user, { layers: entries(), snapshot: "run" });
+    await context(user, { layers: entries(), snapshot: "run-of-thread", threadId: id, query: "thanks!" });
+    const object = env.USER_MEMORY.getByName(await userHash(user));
+    const blocks = () =>
+      runInDurableObject(object, (_, { storage }) =>
+        storage.sql
+          .exec<{ body: string }>("SELECT body FROM context_blocks")
+          .toArray()
+          .map(({ body }) => body),
+      );
+    const before = await blocks();
+    expect(before.filter((body) => body.includes("Zoë")).length).toBeGreaterThan(3);
+    const deleted = `/v1/users/${user}/kv/${encodeURIComponent(keys[0] ?? "")}`;
+    expect((await call(deleted, { method: "DELETE" })).status).toBe(204);
+    const after = await blocks();
+    expect(after).toHaveLength(before.length);
+    expect(after.join()).not.toContain("Zoë");
+    for (const body of after) expect(() => JSON.parse(body)).not.toThrow();
+    for (const asked of [
+      { snapshot: "run" },
+      { snapshot: "run-of-thread", threadId: id, query: "thanks!" },
+    ]) {
+      const { stable, recalled } = await context(user, { layers: entries(), ...asked });
+      expect(lines(stable.text + recalled.text)).toEqual(['- [stays]: "stays"']);
+    }
+    const next = await turn(user, id, "bye!", { layers: entries() });
+    expect(lines(next.stable.text)).toEqual(['- [stays]: "stays"']);
+    expect(next.prefixChanged).toBe(true);
+  });
+
   it("of facts take a fifth of the budget, though there is room", async () => {
     const user = newUser();
     const memories = Array.from({ length: 20 }, (_, i) => ({ text: `Fact ${i} ${"a".repeat(150)}` }));
