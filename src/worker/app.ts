@@ -6,6 +6,7 @@ import { Authenticator } from "./auth/authenticator.ts";
 import { loginSettingsOf } from "./auth/login-settings.ts";
 import { Logins } from "./auth/logins.ts";
 import { RecallMeter } from "./recall-meter.ts";
+import { Recent } from "./recent.ts";
 import { RevocationList } from "./auth/revocation-list.ts";
 import { RecallIds } from "./auth/recall-ids.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
@@ -28,7 +29,7 @@ import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
 import { requireDecodablePath } from "./http/path.ts";
-import { limitCaller, limitUser } from "./http/rates.ts";
+import { limitAddress, limitCaller, limitUser } from "./http/rates.ts";
 import { auditedOperations, newRouter } from "./http/router.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { shardOf } from "../domain/ids.ts";
@@ -43,7 +44,7 @@ import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { ingests } from "./routes/ingests.ts";
-import { health } from "./routes/health.ts";
+import { health, RECENT_MS } from "./routes/health.ts";
 import { mcp } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
@@ -72,6 +73,8 @@ export function createApp(
     return envelope(c, next);
   });
   app.use(requireDecodablePath, requireSecret);
+  // These read D1 for everybody.
+  for (const path of ["/health", "/.well-known/*"]) app.use(path, limitAddress);
   app.route("/", health);
   app.route("/", documents);
   app.route("/", consolePage);
@@ -165,6 +168,7 @@ export function services(env: Bindings, ports: Ports): Services {
     refusedCalls: new RefusedCalls(),
     recallMeter: new RecallMeter(),
     recallIds: new RecallIds(signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS)),
+    health: new Recent(RECENT_MS),
     rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     console: consoleOf(env),

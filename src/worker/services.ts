@@ -4,6 +4,8 @@ import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RecallIds } from "./auth/recall-ids.ts";
 import type { RecallMeter } from "./recall-meter.ts";
+import type { Recent } from "./recent.ts";
+import type { Health } from "../domain/schema/health.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { ConsoleSettings } from "./settings.ts";
 import type { Ports } from "../platform/bindings.ts";
@@ -19,6 +21,8 @@ export type Services = Ports & {
   refusedCalls: RefusedCalls;
   recallMeter: RecallMeter;
   recallIds: RecallIds;
+  /** The last answer of /health. */
+  health: Recent<Health>;
   /** The platform's counters by caller and by user; null where none is bound. */
   rateLimits: { caller: RateLimit | null; user: RateLimit | null };
   /** The age at which events of the audit log are deleted. */

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import { portsOf } from "../../src/platform/bindings.ts";
-import { call } from "../call.ts";
+import { health } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
@@ -19,7 +19,7 @@ const healthWith = async (dimensions: number) => {
 };
 
 it("says that Vectorize is live", async () => {
-  const { status, body } = await call("/health", { token: null });
+  const { status, body } = await health();
   expect(status).toBe(200);
   expect(body).toMatchObject({ status: "ok", vectorIndex: "vectorize" });
   expect(await healthWith(256)).toMatchObject({ status: 200, body: { vectorIndex: "vectorize" } });
@@ -36,7 +36,7 @@ it("says that the index has other dimensions than the embedder, and how to make 
 
 it.each(["fail", "hang"] as const)("says that Vectorize does not answer, while its reads %s", async (how) => {
   control.vectorizeReads = how;
-  const { status, body } = await call("/health", { token: null });
+  const { status, body } = await health();
   expect(status).toBe(200);
   expect(body.status).toBe("degraded");
   expect(body.problems).toEqual([expect.stringContaining("Vectorize does not answer")]);

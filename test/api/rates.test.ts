@@ -47,6 +47,18 @@ it("answers with the code and Retry-After, in the envelope", async () => {
   });
 });
 
+it("counts the calls of an address to what needs no token, and of no other address", async () => {
+  const app = createApp();
+  const bindings = { ...env, CALLER_RATE: counter(2) };
+  const ask = async (path: string, address: string) =>
+    (await app.request(path, { headers: { "CF-Connecting-IP": address } }, bindings)).status;
+  expect(await ask("/health", "192.0.2.1")).toBe(200);
+  expect(await ask("/.well-known/jwks.json", "192.0.2.1")).toBe(200);
+  expect(await ask("/health", "192.0.2.1")).toBe(429);
+  expect(await ask("/.well-known/jwks.json", "192.0.2.1")).toBe(429);
+  expect(await ask("/health", "192.0.2.2")).toBe(200);
+});
+
 it("counts a caller by the token's user, whatever the token and the path", async () => {
   const limit = counter(2);
   const ask = deployment({ CALLER_RATE: limit });

@@ -1,13 +1,37 @@
-import { exports } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
-import { call } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { call, health } from "../call.ts";
+import { clock, control, restore } from "../doubles/control.ts";
+import { portsOf } from "../../src/platform/bindings.ts";
+import { createApp } from "../../src/worker/app.ts";
 import { operations } from "../operations.ts";
 
 afterEach(restore);
 
+it("asks D1 for /health once in five seconds, whoever asks how often, and then again", async () => {
+  control.clockAt = clock();
+  let reads = 0;
+  const prepare = (query: string) => {
+    reads++;
+    return env.DB.prepare(query);
+  };
+  const app = createApp((bound) => ({ ...portsOf(bound), now: clock }));
+  const DB = { prepare, batch: env.DB.batch.bind(env.DB) } as unknown as D1Database;
+  const bindings = { ...env, DB };
+  const ask = async () => (await app.request("/health", {}, bindings)).json();
+  const first = await ask();
+  const once = reads;
+  expect(once).toBeGreaterThan(0);
+  for (let i = 0; i < 3; i++) expect(await ask()).toEqual(first);
+  expect(reads).toBe(once);
+  control.clockAt += 5_000;
+  expect(await ask()).toEqual(first);
+  // The first call also looked for what is read once.
+  expect(reads).toBeGreaterThan(once);
+});
+
 it("says at /health which embedder and which vector index are live", async () => {
-  const { status, body } = await call("/health", { token: null });
+  const { status, body } = await health();
   expect(status).toBe(200);
   expect(body).toEqual({
     status: "ok",
@@ -19,7 +43,7 @@ it("says at /health which embedder and which vector index are live", async () =>
 
 it("says at /health that D1 does not answer", async () => {
   control.d1Reads = "fail";
-  const { status, body } = await call("/health", { token: null });
+  const { status, body } = await health();
   expect(status).toBe(503);
   expect(body.problems).toEqual([expect.stringContaining("D1")]);
 });

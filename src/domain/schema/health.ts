@@ -16,3 +16,4 @@ export const Health = z
     problems: z.array(z.string()).optional(),
   })
   .openapi("Health");
+export type Health = z.infer<typeof Health>;

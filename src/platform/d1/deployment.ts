@@ -4,15 +4,12 @@ import type { DeploymentMark } from "./deployment-mark.ts";
 /** The time that a request waits for D1, and the pause after a failure. */
 const ASK_WITHIN_MS = 1_000;
 const ASK_AGAIN_MS = 5_000;
-/** The life of an answer that /health reuses. */
-const RECENT_MS = 5_000;
 
 /** Checks that the bindings are those that the tenant's data were stored with. */
 export class Deployment {
   readonly #main: DeploymentMark | undefined;
   readonly #marks: readonly DeploymentMark[];
   #askAgainAt = 0;
-  #recent: { problem: string | null; at: number } | null = null;
 
   /** The first mark is of the main database, which answers for the tenant. */
   constructor(marks: readonly DeploymentMark[]) {
@@ -24,15 +21,6 @@ export class Deployment {
   async problem(): Promise<string | null> {
     const problems = await Promise.all(this.#marks.map((mark) => mark.problem()));
     return problems.find((problem) => problem !== null) ?? null;
-  }
-
-  /** As `problem`, cached for seconds: anybody may ask, and each check reads every database. */
-  async recentProblem(now: number): Promise<string | null> {
-    const known = this.#recent;
-    if (known !== null && now >= known.at && now - known.at < RECENT_MS) return known.problem;
-    const problem = await this.problem();
-    this.#recent = { problem, at: now };
-    return problem;
   }
 
   /**

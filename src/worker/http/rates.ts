@@ -14,6 +14,14 @@ export const limitCaller: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
+/** Refuses an address that calls too often without a token. Only Cloudflare tells the address. */
+export const limitAddress: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const { caller } = c.get("services").rateLimits;
+  const address = c.req.header("CF-Connecting-IP");
+  if (caller !== null && address !== undefined) await count(c, caller, `address ${address}`);
+  await next();
+};
+
 /** Refuses calls for a user that gets too many. Runs behind the check of ownership, so that no stranger uses them up. */
 export const limitUser: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { user } = c.get("services").rateLimits;

@@ -2,6 +2,7 @@ import { APPLY_MIGRATIONS } from "../../domain/errors.ts";
 import { json, route } from "../http/describe.ts";
 import { publicRoute } from "../http/scope.ts";
 import { newRouter } from "../http/router.ts";
+import type { Services } from "../services.ts";
 import { Health } from "../../domain/schema/health.ts";
 import { isUnmigrated } from "../../platform/storage-failure.ts";
 import { isSecret } from "../../domain/token.ts";
@@ -19,27 +20,30 @@ const getHealth = route("get", "/health", {
   },
 });
 
+/** The life of an answer: anybody may ask, and each answer reads every database. */
+export const RECENT_MS = 5_000;
+
 export const health = newRouter("service").openapi(getHealth, async (c) => {
-  const {
-    secret,
-    settingProblems,
-    records,
-    revocations,
-    deployment,
-    embedder,
-    languageModel,
-    vectors,
-    recall,
-    now,
-  } = c.get("services");
+  const services = c.get("services");
+  const answer = await services.health.get(services.now(), () => healthOf(services));
+  return answer.status === "unavailable" ? c.json(answer, 503) : c.json(answer, 200);
+});
+
+async function healthOf({
+  secret,
+  settingProblems,
+  records,
+  revocations,
+  deployment,
+  embedder,
+  languageModel,
+  vectors,
+  recall,
+}: Services): Promise<Health> {
   const problems: string[] = [];
   if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
   // Reads several tables: a later migration may be missing.
-  const asked = await Promise.allSettled([
-    records.check(),
-    revocations.minIssuedAt(),
-    deployment.recentProblem(now()),
-  ]);
+  const asked = await Promise.allSettled([records.check(), revocations.minIssuedAt(), deployment.problem()]);
   const failed = asked.flatMap((one): unknown[] => (one.status === "rejected" ? [one.reason] : []));
   if (failed.length > 0) {
     console.error({ message: "D1 is not usable", error: failed.map(String).join("; ") });
@@ -65,8 +69,8 @@ export const health = newRouter("service").openapi(getHealth, async (c) => {
     vectorIndex: vectors === null ? ("object" as const) : ("vectorize" as const),
   };
   if (problems.length > 0)
-    return c.json({ status: "unavailable" as const, ...live, problems: [...problems, ...degradations] }, 503);
+    return { status: "unavailable", ...live, problems: [...problems, ...degradations] };
   return degradations.length === 0
-    ? c.json({ status: "ok" as const, ...live }, 200)
-    : c.json({ status: "degraded" as const, ...live, problems: degradations }, 200);
-});
+    ? { status: "ok", ...live }
+    : { status: "degraded", ...live, problems: degradations };
+}
