@@ -99,6 +99,7 @@ const context = rows(
     2,
     valueOf("src/worker/use-cases/context.ts", "HISTORY"),
   ],
+  ["the last {20} messages of the thread count", valueOf("src/worker/use-cases/context.ts", "HISTORY")],
   ["`timeoutMs` ({2,000}) limits a search", valueOf(search, "SEARCH_MS")],
   ["a share of the budget: {0.2} for `profile`", share("profile", "facts", "procedures", "episodes")],
   ["{0.3} for `entries` and `summary`", share("entries", "summary")],
