@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { packed, unpacked } from "../src/domain/usage/shown-memories.ts";
 import { userHash } from "../src/domain/ids.ts";
-import { isUsedLikely, wordHashes } from "../src/domain/usage/used-likely.ts";
+import { usedLikelyBy, wordHashes } from "../src/domain/usage/used-likely.ts";
 import { call, newUser, tokenWith } from "./call.ts";
 import { control, restore } from "./doubles/control.ts";
 import { evict } from "./evict.ts";
@@ -19,7 +19,7 @@ const recall = async (user: string, query: string, more = {}) =>
 const outcome = (id: string, json: object) => call(`/v1/recalls/${id}/outcome`, { json });
 const usage = async (user: string, query = "") => (await call(`/v1/users/${user}/usage?${query}`)).body.items;
 
-describe("isUsedLikely", () => {
+describe("usedLikelyBy", () => {
   it.each([
     ["user lives in Porto", "You live in Porto.", "where do I live?", true],
     ["The budget is 600 euros", "You can spend 600.", "what may it cost?", true],
@@ -32,7 +32,15 @@ describe("isUsedLikely", () => {
     ["I like green tea", "The weather is fine.", "what do I drink?", false],
     ["私は京都に住んでいます", "東京です", "どこ", false],
   ])("%s | %s", (memory, answer, query, expected) => {
-    expect(isUsedLikely(memory, answer, wordHashes(query))).toBe(expected);
+    expect(usedLikelyBy(answer, wordHashes(query))(memory)).toBe(expected);
+  });
+
+  it("reads 20,000 characters of an answer, and 1,000 of a memory, whatever follows", () => {
+    const isUsed = (memory: string, answer: string) => usedLikelyBy(answer, [])(memory);
+    expect(isUsed("user lives in Porto", `${"a ".repeat(9_990)}Porto`)).toBe(true);
+    expect(isUsed("user lives in Porto", `${"a ".repeat(10_000)}Porto`)).toBe(false);
+    expect(isUsed(`${"a ".repeat(490)}Porto`, "In Porto.")).toBe(true);
+    expect(isUsed(`${"a ".repeat(500)}Porto`, "In Porto.")).toBe(false);
   });
 });
 

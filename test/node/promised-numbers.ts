@@ -105,6 +105,7 @@ const context = rows(
   ["{0.3} for `entries` and `summary`", share("entries", "summary")],
   ["{0.1} for `reflections`", share("reflections")],
   ["more than {1,500} characters is cut", valueOf("src/domain/conversation/stored-text.ts", "ITEM")],
+  ["the last {20} messages of the thread count", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
   ["its last {20}, or those", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
   [
     "the {64} newest, the {64} most important (`importance` of {0.7} and more) and up to {200} with",
@@ -214,6 +215,8 @@ const recall = rows(
   ["rescore the best {30}", valueOf(rerank, "RERANKED")],
   ["{2} seconds at most. If it fails", valueOf(rerank, "WITHIN_MS") / SECOND],
   ["a stem of {five} letters or more", valueOf("src/domain/usage/used-likely.ts", "LONG")],
+  ["first {20,000} characters of the answer", valueOf("src/domain/usage/used-likely.ts", "ANSWER")],
+  ["and {1,000} of each memory", valueOf("src/domain/usage/used-likely.ts", "MEMORY")],
   ["carries {500} memories at most", valueOf("src/domain/usage/shown-memories.ts", "MOST_VERSIONS")],
   ["or {two} of its words", valueOf("src/domain/usage/used-likely.ts", /\.size >= (\d+)/)],
   ["the first and last {256} characters of a longer query", valueOf(namedTime, "PARSED") / 2],

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
 import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { packed, unpacked } from "../../../src/domain/usage/shown-memories.ts";
-import { isUsedLikely, wordHashes } from "../../../src/domain/usage/used-likely.ts";
+import { usedLikelyBy, wordHashes } from "../../../src/domain/usage/used-likely.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { searchedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryUsage, Outcome, OutcomeBody } from "../../../src/domain/schema/usage.ts";
@@ -72,7 +72,7 @@ export class RecallLog {
     if (unknown >= 0) return invalidField(`body.used[${unknown}]`, "is no memory of this recall");
     const outcome: Outcome =
       used === undefined
-        ? { used: [], usedLikely: memories.filter((one) => this.#isUsedLikely(one, answer, shown.query)) }
+        ? { used: [], usedLikely: this.#usedLikely(memories, usedLikelyBy(answer, shown.query)) }
         : { used: [...new Set(used)], usedLikely: [] };
     const waiting = this.#served.get(id);
     const stored = waiting === undefined ? store.find(id, at) : null;
@@ -137,9 +137,11 @@ export class RecallLog {
     this.#served.clear();
   }
 
-  #isUsedLikely(id: string, answer: string, query: readonly number[]): boolean {
-    const current = this.#deps.table.versions(id).findLast(({ correctedAt }) => correctedAt === null);
-    return current !== undefined && isUsedLikely(searchedText(current), answer, query);
+  #usedLikely(memories: readonly string[], isUsed: (memory: string) => boolean): string[] {
+    return memories.filter((id) => {
+      const current = this.#deps.table.versions(id).findLast(({ correctedAt }) => correctedAt === null);
+      return current !== undefined && isUsed(searchedText(current));
+    });
   }
 }
 

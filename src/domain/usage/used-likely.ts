@@ -3,6 +3,9 @@ import { contentStems, numbersAndNames, stem } from "../memory/content-stems.ts"
 
 /** A shorter word is too common to tell where an answer has it from. */
 const LONG = 5;
+/** Characters at the beginning of an answer and of each memory that are compared: an outcome may have hundreds of memories. */
+const ANSWER = 20_000;
+const MEMORY = 1_000;
 
 /** The words of a query, as numbers: a recall is kept without the query's text. */
 export const wordHashes = (query: string): number[] => [...new Set(contentStems(query).map(hash16Bits))];
@@ -14,14 +17,16 @@ function hash16Bits(word: string): number {
 }
 
 /**
- * True if an answer likely used a memory: it has a number or a name of the memory, or two of its longer words, that the query does
- * not have. `query`: by `wordHashes`.
+ * Tells whether an answer likely used a memory: it has a number or a name of the memory, or two of its longer words, that the query
+ * does not have. `query`: by `wordHashes`. The answer is read once, for all memories.
  */
-export function isUsedLikely(memory: string, answer: string, query: readonly number[]): boolean {
+export function usedLikelyBy(answer: string, query: readonly number[]): (memory: string) => boolean {
   const asked = new Set(query);
-  const said = new Set(contentStems(answer));
+  const said = new Set(contentStems(answer.slice(0, ANSWER)));
   const isNew = (word: string) => said.has(word) && !asked.has(hash16Bits(word));
-  const named = new Set(numbersAndNames(memory).map(stem));
-  if ([...named].some(isNew)) return true;
-  return new Set(contentStems(memory).filter((word) => word.length >= LONG && isNew(word))).size >= 2;
+  return (memory) => {
+    const text = memory.slice(0, MEMORY);
+    if (numbersAndNames(text).map(stem).some(isNew)) return true;
+    return new Set(contentStems(text).filter((word) => word.length >= LONG && isNew(word))).size >= 2;
+  };
 }
