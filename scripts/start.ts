@@ -1,5 +1,4 @@
 // `npm start`: sets everything up, serves until Ctrl-C, and says how to try it. `--demo` fills in the example conversations.
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cairn } from "../client/src/index.ts";
@@ -7,6 +6,7 @@ import { type Example, fillDemo } from "../console/src/demo/demo-state.ts";
 import { scopes } from "../src/domain/token.ts";
 import { consoleLink } from "./console-link.ts";
 import { developmentSecret } from "./development-secret.ts";
+import { onEnter } from "./on-enter.ts";
 import { STATE } from "./server-address.ts";
 import {
   askedToStop,
@@ -57,20 +57,6 @@ async function problemsOf(url: string): Promise<string[]> {
   return problems;
 }
 
-/** Calls at each line that is typed here, and returns what ends that. */
-function onEnter(act: () => Promise<void>): () => void {
-  const { stdin } = process;
-  // A job in the background would be stopped by the system at its first look at the terminal.
-  const { stdout = "" } = stdin.isTTY
-    ? spawnSync("ps", ["-o", "stat=", "-p", String(process.pid)], { encoding: "utf8" })
-    : {};
-  if (stdin.isTTY && !stdout.includes("+")) return () => {};
-  stdin.on("data", () => void act());
-  // A terminal that has gone is no fault of the server.
-  stdin.on("error", () => {});
-  return () => void stdin.destroy();
-}
-
 async function main(): Promise<number> {
   const unknown = process.argv.slice(2).find((option) => option !== "--demo");
   if (unknown !== undefined) {
@@ -99,7 +85,7 @@ async function main(): Promise<number> {
   const { url } = server;
   const newLink = () => consoleLink(url, developmentSecret(), { user: "*", scope: scopes });
   console.log(welcome(url, { link: await newLink(), alice: tokens.alice }));
-  const leaveKeys = onEnter(async () => console.log(await newLink()));
+  const leaveKeys = onEnter(process.stdin, async () => console.log(await newLink()));
   // npm keeps an option that stands before its `--` to itself.
   if (process.argv.includes("--demo") || process.env.npm_config_demo === "true")
     await fillDemos(server.url, tokens.all);
