@@ -1,17 +1,19 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
-/** Who serves a state: its keeper's process, which leads the group of all that it runs, and its address. */
-export type Holder = { pid: number; url: string };
+/** Who serves a state: its keeper's process, which leads the group of all that it runs, its address, and its folder. */
+export type Holder = { pid: number; url: string; state: string };
 
 /** The folder of the local databases. */
 export const STATE = process.env.CAIRN_STATE ?? join(import.meta.dirname, "../.wrangler/state");
 
-/** The last one that served the state. */
+/** The last one that served the state. The file of a copied folder tells of the original's server, which is another one. */
 export function holderOf(state: string): Holder | null {
   try {
-    const { pid, url } = JSON.parse(readFileSync(join(state, "server.json"), "utf8")) as Partial<Holder>;
-    return typeof pid === "number" && typeof url === "string" ? { pid, url } : null;
+    const last = JSON.parse(readFileSync(join(state, "server.json"), "utf8")) as Partial<Holder>;
+    const { pid, url, state: folder } = last;
+    if (typeof pid !== "number" || typeof url !== "string" || typeof folder !== "string") return null;
+    return realpathSync(folder) === realpathSync(state) ? { pid, url, state: folder } : null;
   } catch {
     return null;
   }

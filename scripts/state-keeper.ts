@@ -54,7 +54,7 @@ function run(args: readonly string[]): void {
 }
 
 const [, , state = "", url = ""] = process.argv;
-const outcome = await holdState(state, { pid: process.pid, url });
+const outcome = await holdState(state, { pid: process.pid, url, state });
 if (outcome.held) {
   process.on("message", (message: ToKeeper) => run(message.run));
   process.once("exit", outcome.giveBack);

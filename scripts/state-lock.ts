@@ -53,7 +53,7 @@ const SQLITE_BUSY = 5;
 async function endLeftovers(former: Holder | null): Promise<void> {
   if (former === null) return;
   for (let tries = 0; tries < TRIES; tries++) {
-    const left = processesOf(former.pid);
+    const left = processesOf(former);
     if (left.length === 0) return;
     for (const pid of left)
       try {
@@ -65,16 +65,23 @@ async function endLeftovers(former: Holder | null): Promise<void> {
   }
 }
 
-/** The group's processes of wrangler: by their names too, as the system gives a number again. */
-function processesOf(group: number): number[] {
-  const { status, stdout } = spawnSync("ps", ["-axo", "pid=,pgid=,args="], { encoding: "utf8" });
+/**
+ * The processes of wrangler in the holder's group. The system gives a number again, and another machine or container may have
+ * written it: a command of the group names the folder, or nothing but workerd is left, whose command names none.
+ */
+function processesOf({ pid: leader, state }: Holder): number[] {
+  const { status, stdout } = spawnSync("ps", ["-axwwo", "pid=,pgid=,args="], { encoding: "utf8" });
   if (status !== 0) return [];
-  return stdout.split("\n").flatMap((line) => {
+  const group = stdout.split("\n").flatMap((line) => {
     const [, pid, pgid, command = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return Number(pgid) === group && /wrangler|workerd/.test(command) && !command.includes("<defunct>")
-      ? [Number(pid)]
+    return Number(pgid) === leader && /wrangler|workerd/.test(command) && !command.includes("<defunct>")
+      ? [{ pid: Number(pid), command: `${command} ` }]
       : [];
   });
+  const isOfFolder =
+    group.some(({ command }) => command.includes(` ${state} `)) ||
+    group.every(({ command }) => /[/\\]workerd(?:\.exe)? serve /.test(command));
+  return isOfFolder ? group.map(({ pid }) => pid) : [];
 }
 
 function isAlive(pid: number): boolean {

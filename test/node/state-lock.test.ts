@@ -1,12 +1,13 @@
-import { execFileSync, fork } from "node:child_process";
+import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, expect, it } from "vitest";
+import { afterAll, afterEach, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../scripts/local-server.ts";
 import { holderOf } from "../../scripts/server-address.ts";
+import { holdState } from "../../scripts/state-lock.ts";
 import { run, type Running } from "./run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-test-"));
@@ -108,6 +109,37 @@ it(
     const third = start(state, port);
     expect(await remember(port, await tokenOf(third), "after")).toEqual(["after", "before", "between"]);
     expect(left()).toEqual([]);
+  },
+);
+
+it("leaves the server of the folder alone that a state was copied from", LONG, async () => {
+  const state = newState();
+  const port = await freePort();
+  const token = await tokenOf(start(state, port));
+  await remember(port, token, "first");
+  const copy = `${state}-copy`;
+  // The caches of a running server come and go.
+  cpSync(state, copy, { recursive: true, filter: (path) => !/-(?:wal|shm)$/.test(path) });
+  expect(holderOf(copy)).toBeNull();
+  await tokenOf(start(copy, await freePort()));
+  expect(await remember(port, token, "second")).toEqual(["first", "second"]);
+});
+
+it.each(["wrangler dev", "wrangler dev --persist-to /another/state"])(
+  "leaves a group alone that has the number of the last keeper, but runs %s",
+  async (command) => {
+    const state = mkdtempSync(join(folder, "state-"));
+    const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", ...command.split(" ")], {
+      detached: true,
+      stdio: "ignore",
+    });
+    onTestFinished(() => void stranger.kill("SIGKILL"));
+    const last = { pid: stranger.pid, url: "http://127.0.0.1:1", state };
+    writeFileSync(join(state, "server.json"), JSON.stringify(last));
+    const outcome = await holdState(state, { pid: process.pid, url: "http://127.0.0.1:2", state });
+    expect(outcome.held).toBe(true);
+    if (outcome.held) outcome.giveBack();
+    expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null]);
   },
 );
 
