@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "../..");
 const FIXTURE = "test/node/flaky/flaky.fixture.ts";
 
 /** Runs the fixture, whose test fails so many times; or what `only` names. */
-function run(failures: number, only = FIXTURE) {
+function run(failures: number, { only = FIXTURE, env = {} }: { only?: string; env?: object } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "cairn-flaky-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [counter, report] = [join(folder, "failures"), join(folder, "report")];
@@ -18,7 +18,7 @@ function run(failures: number, only = FIXTURE) {
   const { status, stdout } = spawnSync(process.execPath, args, {
     cwd: root,
     encoding: "utf8",
-    env: { ...process.env, FLAKY_FAILURES: counter, CI_REPORT: report },
+    env: { ...process.env, FLAKY_FAILURES: counter, CI_REPORT: report, ...env },
   });
   return {
     status,
@@ -51,6 +51,31 @@ it("is red where the second run fails too", () => {
 });
 
 it("is red where no test runs", () => {
-  const { status, lines } = run(0, "test/nowhere.ts");
+  const { status, lines } = run(0, { only: "test/nowhere.ts" });
   expect([status, lines.at(-1)]).toEqual([1, "0 passed, 1 failed"]);
+});
+
+it("is red where an error that no test catches comes beside a flaky file", () => {
+  const { status, lines, report } = run(1, { env: { FLAKY_ERROR: "1" } });
+  const flaky = `${FIXTURE} › fails now and then`;
+  expect([status, ...lines.slice(-3)]).toEqual([
+    1,
+    "red: (the run)",
+    `flaky: ${flaky}`,
+    "2 passed, 1 failed",
+  ]);
+  expect(report).toEqual({ passed: 2, failed: 1, flaky: [flaky] });
+});
+
+it.each([
+  [5, 5],
+  [6, 0],
+])("runs %i files that failed again %i times: more than five are red at once", (files, again) => {
+  const folder = mkdtempSync(join(tmpdir(), "cairn-broken-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (let n = 0; n < files; n++) writeFileSync(join(folder, `${n}.fixture.ts`), "throw new Error();");
+  const { status, lines } = run(0, { only: ".fixture.ts", env: { FLAKY_ROOT: folder } });
+  expect(lines.filter((line) => line.startsWith("once more, alone:"))).toHaveLength(again);
+  expect(lines.filter((line) => line.startsWith("red: ") && line.endsWith("(the file)"))).toHaveLength(files);
+  expect([status, lines.at(-1)]).toEqual([1, `0 passed, ${files} failed`]);
 });

@@ -1,3 +1,8 @@
+const { FLAKY_ROOT } = process.env;
+
 export default {
-  test: { include: ["test/node/flaky/*.fixture.ts"], root: `${import.meta.dirname}/../../..` },
+  test:
+    FLAKY_ROOT === undefined
+      ? { include: ["test/node/flaky/*.fixture.ts"], root: `${import.meta.dirname}/../../..` }
+      : { include: ["*.fixture.ts"], root: FLAKY_ROOT },
 };
