@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
-import type { ReadStream } from "node:tty";
 
 /** The part of the standard input that is used here. */
-type Input = Pick<ReadStream, "on" | "destroy"> & Partial<Pick<ReadStream, "isTTY">>;
+type Input = {
+  isTTY?: boolean;
+  on: (event: "data" | "error", listener: () => void) => unknown;
+  destroy: () => unknown;
+};
 
 /** Calls `act` at each line that is typed at `input`, and returns the end of that. */
 export function onEnter(input: Input, act: () => Promise<void>): () => void {
