@@ -40,8 +40,12 @@ const published = {
   ),
 };
 
-/** What the compiler says of these blocks; `paths`: where modules are, if they are not those that are installed. */
-function problemsOf(some: readonly CodeBlock[], paths: Record<string, string[]> = {}): string {
+/** The compiler's complaints about these blocks; `paths`: where modules are, if they are not those that are installed. */
+function problemsOf(
+  some: readonly CodeBlock[],
+  paths: Record<string, string[]> = {},
+  tsc = join(root, "node_modules/typescript/lib/tsc.js"),
+): string {
   const project = mkdtempSync(join(folder, "project-"));
   symlinkSync(join(client, "node_modules"), join(project, "node_modules"));
   return ["ts", "js"]
@@ -71,8 +75,12 @@ function problemsOf(some: readonly CodeBlock[], paths: Record<string, string[]> 
         paths: { ...published, ...paths },
       };
       writeFileSync(join(source, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["."] }));
-      const tsc = join(root, "node_modules/typescript/lib/tsc.js");
-      return spawnSync(process.execPath, [tsc, "-p", "."], { cwd: source, encoding: "utf8" }).stdout;
+      const { status, error, stdout, stderr } = spawnSync(process.execPath, [tsc, "-p", "."], {
+        cwd: source,
+        encoding: "utf8",
+      });
+      // A compiler that is killed, or that is missing for this platform, complains about nothing.
+      return status === 0 && error === undefined ? stdout : `tsc ends with ${status}: ${stdout}${stderr}`;
     })
     .join("");
 }
@@ -104,6 +112,19 @@ describe("the code blocks of the documents", () => {
       Object.entries(paths).map(([name, path]) => [name.replace(`${sdk}${version}`, sdk), path]),
     );
     expect(problemsOf(some, moved)).toBe("");
+  });
+
+  it.each([
+    ["ts", 'const day: number = await memory.user("anna").recall({ query: "tea" });'],
+    ["js", "memory.nowhere();"],
+  ])("do not compile where they are wrong, in %s", (language, text) => {
+    const block = { name: "wrong", language, only: undefined, text };
+    expect(problemsOf([block])).toMatch(/^tsc ends with \d: wrong\.\w+\(1,\d+\): error TS\d+/);
+  });
+
+  it("are not taken for right where the compiler does not run", () => {
+    const block = { name: "right", language: "ts", only: undefined, text: "export {};" };
+    expect(problemsOf([block], {}, join(folder, "nowhere.js"))).toContain("tsc ends with 1");
   });
 
   it("are JSON where they say so, but for what they leave out", () => {
