@@ -37,6 +37,7 @@ function findProviderCalls(messages: readonly AnyMessage[], unpaired: Places): v
     const content = listField(message, "content");
     if (roleOf(message) === "user" && !(content.length > 0 && content.every(isResultPart))) give();
     if (roleOf(message) !== "assistant") continue;
+    const awaited = new Set(content.filter((part) => isCallPart(part) && !isProviderCall(part)).map(idOf));
     /** The provider's calls of this message, with the parts that go with them. */
     const own = new Map<string | undefined, string[]>();
     for (const [i, part] of content.entries()) {
@@ -50,11 +51,8 @@ function findProviderCalls(messages: readonly AnyMessage[], unpaired: Places): v
         }
       } else if (textField(part, "type") === "tool-approval-request") {
         // The approval of a call goes where the call goes.
-        const isOfAwaited = content.some(
-          (one) => isCallPart(one) && !isProviderCall(one) && idOf(one) === id,
-        );
         if (own.has(id)) own.get(id)?.push(here);
-        else if (!isOfAwaited) unpaired.add(here);
+        else if (!awaited.has(id)) unpaired.add(here);
       }
       // Elsewhere a result is the user's, or a tool's.
       else if (isResultPart(part) || isProviderResult(part)) {
@@ -80,14 +78,7 @@ function findGeminiCalls(
   const calls = roleOf(message) === "model" ? namedIn(message, "functionCall") : [];
   const next = messages[n + 1];
   const results = next === undefined || roleOf(next) === "model" ? [] : namedIn(next, "functionResponse");
-  const taken = new Set<number>();
-  for (const { id, name } of calls) {
-    const result = results.find(
-      (one) =>
-        !taken.has(one.i) && name !== undefined && one.name === name && (!id || !one.id || id === one.id),
-    );
-    if (result !== undefined) taken.add(result.i);
-  }
+  const taken = takenBy(calls, results);
   const isComplete = taken.size === calls.length;
   if (!isComplete) for (const { i } of calls) unpaired.add(place(n, { list: "parts", i }));
   for (const { i } of results)
@@ -99,6 +90,37 @@ function findGeminiCalls(
   ];
   for (const { i } of loose) unpaired.add(place(n, { list: "parts", i }));
 }
+
+/**
+ * The places of the results that calls take, each the first one of its name. A result without an id fits any call of the name, and
+ * a call without an id any result.
+ */
+function takenBy(calls: readonly Named[], results: readonly Named[]): Set<number> {
+  const taken = new Set<number>();
+  // A message may have a hundred thousand parts, so no call looks through the results.
+  const places = new Map<string, number[]>();
+  // The last first, so that the first is at the end.
+  for (const { id, name, i } of results.toReversed())
+    if (name !== undefined)
+      for (const key of [keyOf(name), keyOf(name, id ?? "")]) {
+        const known = places.get(key);
+        if (known === undefined) places.set(key, [i]);
+        else known.push(i);
+      }
+  const first = (key: string): number => {
+    const known = places.get(key) ?? [];
+    while (taken.has(known.at(-1) ?? -1)) known.pop();
+    return known.at(-1) ?? Infinity;
+  };
+  for (const { id, name } of calls) {
+    if (name === undefined) continue;
+    const i = id ? Math.min(first(keyOf(name, id)), first(keyOf(name, ""))) : first(keyOf(name));
+    if (i !== Infinity) taken.add(i);
+  }
+  return taken;
+}
+
+const keyOf = (name: string, id?: string): string => JSON.stringify([name, id]);
 
 const namedIn = (message: AnyMessage, kind: "functionCall" | "functionResponse"): Named[] =>
   listField(message, "parts").flatMap((part, i) => {
