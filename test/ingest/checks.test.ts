@@ -160,6 +160,18 @@ describe("the checks of long texts", () => {
     expect(check(160)).toEqual(["too_long"]);
   });
 
+  it("parse 8,000 characters that name the object of a fact at most", () => {
+    const check = (sentences: number) =>
+      checkProposal(
+        "fact",
+        factOf(["user", "likes", "tea"], all),
+        windowOf(Array.from({ length: 32 }, () => ["user", "I like tea.\n".repeat(sentences / 32)] as const)),
+      );
+    // Of 11 characters each.
+    expect(check(22 * 32)).toEqual([]);
+    expect(check(23 * 32)).toEqual(["too_long"]);
+  });
+
   it("look for nothing of a fact whose words are too many", () => {
     const window = windowOf([["user", "\nx".repeat(11_900)]]);
     expect(checkProposal("fact", factOf(["user", "likes", "x ".repeat(15_000)], [1]), window)).toEqual([

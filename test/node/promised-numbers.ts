@@ -305,6 +305,7 @@ const ingest = rows(
   ],
   ["the first and the last {12,000} count", valueOf(`${checks}/cited-messages.ts`, "COMPARED")],
   ["messages are more than {20,000}", valueOf(`${checks}/check-fact.ts`, "COMPARISONS")],
+  ["have more than {8,000} characters", valueOf(`${checks}/check-fact.ts`, "NAMING")],
   [
     "more than {50,000} characters, holds more than {100} addresses and options, or shares more than {200,000} pairs",
     ...["TOLD", "TYPED", "COMPARISONS"].map((name) => valueOf(`${checks}/check-proposal.ts`, name)),

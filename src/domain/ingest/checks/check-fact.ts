@@ -12,6 +12,8 @@ const [SHORT, LONG] = [80, 300];
 const MARKUP = /[<>{}[\]\\`|*#]|https?:|www\.|\n/u;
 /** Words of a fact times sentences of the user that are compared: a long story that one short fact cites, and many times that. */
 export const COMPARISONS = 20_000;
+/** Characters of the sentences that name a fact's object: each is parsed for the fact. */
+export const NAMING = 8_000;
 const NOBODY: ReadonlySet<number> = new Set();
 /** Orders and permissions in a fact: it would act where somebody reads it. */
 const COMMANDS =
@@ -60,6 +62,7 @@ function support(fact: FactProposal, cited: readonly CitedMessage[]): Reason[] {
   const named = needsOf(object);
   const naming = statements.filter((sentence) => sentence.says(named));
   if (naming.length === 0) return ["not_own_words"];
+  if (naming.reduce((sum, sentence) => sum + sentence.text.length, 0) > NAMING) return ["too_long"];
   const needs = needsOf(others);
   const about = { isUser, others, needs, related: isUser ? NOBODY : relatedIn(statements, needs) };
   const verdicts = naming.map((sentence) => refusalOf(sentence, fact, about));
