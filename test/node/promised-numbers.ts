@@ -253,6 +253,7 @@ const pausesOf = (attempts: number): number =>
 const callSeconds = valueOf(ask, "CALL_MS") / SECOND;
 const ingest = rows(
   ["| {1} to {1,000} messages", 1, limits.messagesPerAppend],
+  ["one of the last {1,000} messages of the thread", valueOf("src/domain/ingest/known-messages.ts", "IDS")],
   ["more than {a} day ahead", valueOf("src/domain/schema/message-time.ts", "AHEAD_MS") / DAY],
   ["or after {25} seconds", valueOf("src/worker/use-cases/ingest.ts", "WAIT_MS") / SECOND],
   ["Ended ingests are kept for {seven} days", valueOf(`${object}/ingest/ingest-store.ts`, "KEPT_MS") / DAY],
@@ -390,6 +391,7 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
     exempt: [
       { because: "`npm run eval -- --extract` measures it", section: "## Quality" },
       { because: "is where a list begins", says: "from 0 on" },
+      { because: "names a step of a list", says: "the messages of step 1" },
       { because: "is where a thread begins", says: "which begin at 1" },
       { because: STATUS, says: "The answer is 202 with" },
       { because: "is a step of the list", says: "behind those of step 2" },
