@@ -68,10 +68,11 @@ export class Importer {
     { epoch, items }: { epoch: number; items: readonly ImportItem[] },
   ): Promise<Result<Imported>> {
     const { entries, erasureEpoch, quota, now } = this.#deps;
-    if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
     // Expired entries count until they are swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry"))
-      await entries.expirySweep.run(now());
+      entries.expirySweep.sweepNow(now());
+    // Nothing waits between this and the transaction, but for the catalogue: `announceAndBegin` looks again.
+    if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
     return this.#deps.conversations.importing(owner, lines, () => ok(this.#takeAll(owner, items)));
   }
