@@ -233,6 +233,20 @@ it("a recall, and a context without a thread, write no row and set no alarm", as
   expect(await usage(user)).toMatchObject([{ recalled: 4, injected: 3 }]);
 });
 
+it("a recall answers also when its object can write nothing, and the latest hundred are counted later", async () => {
+  const user = newUser();
+  await remembered(user, { text: "The user lives in Porto" });
+  await usage(user);
+  control.failingTransactions = 1_000;
+  for (let i = 0; i < 103; i++) {
+    const { status, body } = await call(`/v1/users/${user}/recall`, { json: { query: "Porto" } });
+    expect([i, status, typeof body.recallId]).toEqual([i, 200, "string"]);
+  }
+  expect(control.failingTransactions).toBe(997);
+  control.failingTransactions = 0;
+  expect(await usage(user)).toMatchObject([{ recalled: 100 }]);
+});
+
 describe("the counters", () => {
   it("are stored with the next write of the object", async () => {
     const user = newUser();

@@ -20,15 +20,16 @@ type RecallLogDependencies = {
 /** A memory of an answer: its id, and the version that was shown. */
 export type ShownMemory = { id: string; version: number };
 
-/** Recalls in memory at most: so many without a write between them are stored by the next one. */
+/** Recalls in memory at most: the next one stores them, or drops the oldest if nothing can be written. */
 const MOST = 100;
 /** The time that an outcome can be told; then the recall is a number in the counters of its memories. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Counts which memories recalls and contexts show, and which of them were used. A recall writes nothing and sets no alarm: it is
- * stored with the object's next write. Its id carries what it showed, so an outcome counts after an eviction too.
+ * Counts which memories recalls and contexts show, and which of them were used. A recall sets no alarm, and is stored with the
+ * object's next write; behind 100 without one, the next recall stores them. Its id carries what it showed, so an outcome counts
+ * after an eviction too.
  */
 export class RecallLog {
   readonly #deps: RecallLogDependencies;
@@ -47,7 +48,7 @@ export class RecallLog {
     const at = this.#deps.now();
     const versions = new Map(memories.map(({ id, version }) => [id, version]));
     const id = uuidv7({ msecs: at });
-    if (this.#served.size >= MOST) this.#atomically(() => this.#store());
+    if (this.#served.size >= MOST) this.#makeRoom();
     this.#served.set(id, { id, at, memories: [...versions.keys()], injected });
     return `${owner}.${id}.${packed({ versions: [...versions.values()], injected, query: wordHashes(query) })}`;
   }
@@ -115,6 +116,17 @@ export class RecallLog {
   /** An erasure has removed all of it. */
   erased(): void {
     this.#served.clear();
+  }
+
+  /** Reading goes on where nothing can be written: an answer does not depend on its own count. */
+  #makeRoom(): void {
+    try {
+      this.#atomically(() => this.#store());
+    } catch (error) {
+      console.error({ message: "recalls were not stored", error: String(error) });
+      const oldest = this.#served.keys().next().value;
+      if (oldest !== undefined) this.#served.delete(oldest);
+    }
   }
 
   /** Keeps the recalls in memory if the transaction is undone. */
