@@ -209,7 +209,12 @@ const recall = rows(
     "used within the last {minute} stay",
     valueOf("src/platform/vectors/vector-budget.ts", "KEEP_MS") / MINUTE,
   ],
-  ["reads the {2,048} vectors", valueOf(`${object}/search-index/coded-vectors.ts`, "LEAST_READ")],
+  [
+    "{8} for each hit that it ranks and at least {2,048}",
+    valueOf(`${object}/search-index/coded-vectors.ts`, "READ_PER_WANTED"),
+    valueOf(`${object}/search-index/coded-vectors.ts`, "LEAST_READ"),
+  ],
+  ["Behind {100} recalls without a write", valueOf(`${object}/usage/recall-log.ts`, "MOST")],
   ["all vectors, {512} at a time", valueOf(`${object}/search-index/stored-vectors.ts`, "SLICE")],
   ["in batches of {100}", valueOf(`${object}/vectorize/embedding.ts`, "EMBED")],
   ["rescore the best {30}", valueOf(rerank, "RERANKED")],
@@ -381,7 +386,7 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       { because: "is an estimate of the storage", says: "about 60 bytes" },
       {
         because: "`npm run bench -- --codes` measures it",
-        says: "of the nearest 32 it finds more than 99 of 100",
+        says: "Of the nearest 32 it finds 99.88 % among sentences of documentation, and 97.41 % among",
       },
       { because: "is the least confidence", says: "has confidence 0." },
     ],
