@@ -62,6 +62,8 @@ it("takes no more documents than its capacity, and tells the bytes that one adds
     const expected = codes.bytes + codes.growthFor(n);
     expect(codes.set(n, quantise(random(n, 64)))).toBe(true);
     expect(codes.bytes).toBe(expected);
+    // A code that is replaced needs no room.
+    expect(codes.growthFor(n)).toBe(0);
   }
   expect([codes.set(100, quantise(random(1, 64))), codes.set(99, quantise(random(1, 64)))]).toEqual([
     false,

@@ -32,9 +32,12 @@ export class CodeTable {
     return this.#ids.length * (this.#stride + ROW_BYTES);
   }
 
-  /** The bytes that document `n`, which has no code yet, adds. */
-  growthFor(_n: number): number {
-    return this.#size < this.#ids.length ? 0 : this.#grownRoom * (this.#stride + ROW_BYTES) - this.bytes;
+  /** The bytes that the code of document `n` adds. */
+  growthFor(n: number): number {
+    if (this.#size < this.#ids.length) return 0;
+    const growth = this.#grownRoom * (this.#stride + ROW_BYTES) - this.bytes;
+    // A load asks for each document, also once there is no more room: only one that may grow the table is looked for.
+    return growth > 0 && this.has(n) ? 0 : growth;
   }
 
   get size(): number {
