@@ -257,6 +257,17 @@ describe("the counters", () => {
     expect(await usage(user)).toMatchObject([{ memoryId: porto.id, recalled: 3 }]);
   });
 
+  it("are stored by a later write if the next one is undone", async () => {
+    const user = newUser();
+    await remembered(user, { text: "The user lives in Porto" });
+    await recall(user, "where does the user live?");
+    const put = () => call(`/v1/users/${user}/kv/theme`, { method: "PUT", json: "dark" });
+    control.failingTransactions = 1;
+    expect((await put()).status).toBe(500);
+    expect((await put()).status).toBe(200);
+    expect(await usage(user)).toMatchObject([{ recalled: 1 }]);
+  });
+
   it("keep the counts of a day when its recalls are gone", async () => {
     const user = newUser();
     const porto = await remembered(user, { text: "The user lives in Porto" });

@@ -175,7 +175,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   });
   const { webhook } = ports;
   const webhookDelivery = new WebhookDelivery({ sql, webhook, feed: changes, owner, alarms, now });
-  if (webhook !== null) transactions.onBegin(() => () => webhookDelivery.schedule());
+  if (webhook !== null) transactions.onBegin(() => ({ end: () => webhookDelivery.schedule() }));
 
   // Export, import and reindex
   const { model } = ports.embedder;

@@ -13,21 +13,21 @@ type TransactionDependencies = {
   now: () => number;
 };
 
+/** Calls at the end of a transaction, as a part of it, and after it is undone. */
+export type Joined = { end: () => void; undone?: () => void };
+
 /** Runs writes in transactions, and once for each idempotency key. */
 export class Transactions {
   readonly #deps: TransactionDependencies;
-  readonly #joining: (() => (() => void) | null)[] = [];
+  readonly #joining: (() => Joined | null)[] = [];
   #depth = 0;
 
   constructor(deps: TransactionDependencies) {
     this.#deps = deps;
   }
 
-  /**
-   * Adds what is called at the beginning of each transaction that is within no other. It returns what is called at its end, as
-   * a part of it.
-   */
-  onBegin(joins: () => (() => void) | null): void {
+  /** Adds what is called at the beginning of each transaction that is within no other. */
+  onBegin(joins: () => Joined | null): void {
     this.#joining.push(joins);
   }
 
@@ -57,18 +57,20 @@ export class Transactions {
   atomically<T>(act: () => T): T {
     const { storage, index, alarms } = this.#deps;
     const [alarm, indexed] = [alarms.at, index.changes];
+    let joined: (Joined | null)[] = [];
     this.#depth++;
     try {
       return storage.transactionSync(() => {
-        const atEnd = this.#depth > 1 ? [] : this.#joining.map((joins) => joins());
+        joined = this.#depth > 1 ? [] : this.#joining.map((joins) => joins());
         const result = act();
-        for (const end of atEnd) end?.();
+        for (const one of joined) one?.end();
         return result;
       });
     } catch (error) {
       // The caches must not be ahead of the storage.
       alarms.restore(alarm);
       if (index.changes !== indexed) index.forgetLoaded();
+      for (const one of joined) one?.undone?.();
       throw error;
     } finally {
       this.#depth--;

@@ -6,7 +6,7 @@ import type { UserHash } from "../../../src/domain/ids.ts";
 import { searchedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryUsage, Outcome, OutcomeBody } from "../../../src/domain/schema/usage.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import type { Transactions } from "../core/transactions.ts";
+import type { Joined, Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { Counts, ServedRecall, UsageStore } from "./usage-store.ts";
 
@@ -103,19 +103,24 @@ export class RecallLog {
       : store.unused({ ...page, since: until - unusedDays * DAY_MS, now: until });
   }
 
-  /** At the beginning of a transaction. Returns what stores the recalls in memory at its end, if it writes anything. */
-  joins(): (() => void) | null {
+  /** At the beginning of a transaction. The recalls in memory are stored at its end, if it writes anything. */
+  joins(): Joined | null {
     if (this.#served.size === 0) return null;
     const { store } = this.#deps;
-    const before = store.changes();
-    return () => {
-      if (store.changes() > before) this.#store();
+    const [served, before] = [this.#served, store.changes()];
+    return {
+      end: () => {
+        if (store.changes() > before) this.#store();
+      },
+      undone: () => {
+        this.#served = served;
+      },
     };
   }
 
   /** An erasure has removed all of it. */
   erased(): void {
-    this.#served.clear();
+    this.#served = new Map();
   }
 
   /** Reading goes on where nothing can be written: an answer does not depend on its own count. */
@@ -146,7 +151,8 @@ export class RecallLog {
     const { store, now } = this.#deps;
     store.fold(now() - KEPT_MS);
     store.add([...this.#served.values()]);
-    this.#served.clear();
+    // A new one, as the transaction may be undone.
+    this.#served = new Map();
   }
 
   #usedLikely(memories: readonly string[], isUsed: (memory: string) => boolean): string[] {
