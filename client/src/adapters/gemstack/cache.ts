@@ -4,7 +4,7 @@ import type { CallOptions } from "../../options.ts";
 import { LargeCacheValues } from "../entries/large-cache-values.ts";
 import { requireMemory } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, type TimeLimit, TIMEOUT_MS } from "../limits/time-limit.ts";
 import { Flights } from "./flights.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { ttlSecondsOf } from "./ttl-seconds.ts";
@@ -57,7 +57,10 @@ export class CairnCache implements CacheAdapter {
     this.#values = new LargeCacheValues(memory);
     this.#namespace = namespace;
     this.#singleFlight = singleFlight;
-    this.#flights = new Flights(memory, { leaseMs, waitMs });
+    const { timeoutMs = TIMEOUT_MS } = options;
+    // A call that waits for another caller's value has that time beside the limit.
+    const patient = limited(options.memory, { timeoutMs: timeoutMs + waitMs });
+    this.#flights = new Flights(memory, { leaseMs, waitMs, patient });
   }
 
   /**

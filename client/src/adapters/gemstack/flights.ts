@@ -14,14 +14,17 @@ const KEYS = 1000;
 type Boarded<T> = LeaseAnswer<T> | typeof NONE;
 const NONE = { status: "none" } as const;
 
+/** `patient` is the client of a call that waits. */
+type Times = { leaseMs: number; waitMs: number; patient: Cairn };
+
 /** Single flight: of the callers that miss a key, one creates its value and the others wait. */
 export class Flights {
   readonly #memory: Cairn;
-  readonly #times: { leaseMs: number; waitMs: number };
+  readonly #times: Times;
   /** Times until which callers do not wait for these keys, in milliseconds since the epoch. */
   readonly #unheld = new BoundedMap<number>(KEYS);
 
-  constructor(memory: Cairn, times: { leaseMs: number; waitMs: number }) {
+  constructor(memory: Cairn, times: Times) {
     this.#memory = memory;
     this.#times = times;
   }
@@ -62,8 +65,9 @@ export class Flights {
    * expires. A read in between waits until Cairn is reachable.
    */
   async #leased<T>(key: string, waitMs: number, options: CallOptions): Promise<Boarded<T>> {
+    const memory = waitMs > 0 ? this.#times.patient : this.#memory;
     const ask = () =>
-      unlessPassing(this.#memory.cache.lease<T>(key, { leaseMs: this.#times.leaseMs, waitMs }, options));
+      unlessPassing(memory.cache.lease<T>(key, { leaseMs: this.#times.leaseMs, waitMs }, options));
     const first = await ask();
     if (first !== NONE) return first;
     const entry = await this.#memory.cache.getVersioned<T>(key, options);
