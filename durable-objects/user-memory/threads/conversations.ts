@@ -220,7 +220,9 @@ export class Conversations {
   ): Promise<Result<Thread>> {
     const beganAt = this.#deps.now();
     const from = this.#stores.threads.get(id);
-    if (from === null) return Promise.resolve(fail("not_found"));
+    // The fork is a thread of its own: the answer that a key holds outlives the thread.
+    if (from === null)
+      return Promise.resolve(this.#deps.answers.replay<Thread>(once, beganAt) ?? fail("not_found"));
     const { at: _at, ...own } = fields;
     const row = this.#newRow({ hash: hashOf(id), id: null }, forkId, {
       fields: { ...from, ...own },
