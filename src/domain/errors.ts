@@ -15,7 +15,7 @@ export const errors = {
   unauthenticated: [401, "Send `Authorization: Bearer <token>` with a token of this tenant."],
   invalid_token: [
     401,
-    "The token was not signed with this tenant's CAIRN_SECRET (HS256) nor by its login provider, or a claim of it is missing or wrong.",
+    "The token was not signed with this tenant's CAIRN_SECRET (HS256) nor by its login provider, or a claim of it is missing or wrong. Who has the secret mints one: npm run token -- --user ID",
   ],
   token_expired: [401, "The token has expired; get a new one."],
   token_revoked: [401, "The token was revoked; get a new one."],

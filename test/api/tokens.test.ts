@@ -171,6 +171,7 @@ it.each([
   // Who does not know the secret is told nothing of the claims.
   const forged = await call("/v1/users/alice/kv", { token: await signed(NEXT, claims) });
   expect(forged.body.error.message).toContain("not signed with this tenant's");
+  expect(forged.body.error.message).toContain("npm run token -- --user ID");
 });
 
 describe("a token that ends in more than a hundred years", () => {
