@@ -80,7 +80,9 @@ export const openAi: Provider = {
       const end = rest.findIndex(({ role }) => role !== "tool");
       const results = rest.slice(0, end < 0 ? undefined : end).map((result) => result.tool_call_id);
       const asked = [...new Set(calls.map((call) => call.id))];
-      return same(asked, results) ? [] : ["a call without its one result"];
+      // Beside calls a message needs no content, but a list must not be empty.
+      const faults = Array.isArray(one.content) ? emptiness(one.content, "assistant") : [];
+      return same(asked, results) ? faults : ["a call without its one result"];
     }),
 };
 
@@ -117,12 +119,16 @@ export const anthropic: Provider = {
   refused(messages) {
     const faults: string[] = [];
     let waiting: unknown[] = [];
+    // Results follow the message that asked for them, and nothing that the user said.
+    let mayAnswer = false;
     for (const [i, { role, content }] of messages.entries()) {
       faults.push(...emptiness(content, role));
       const blocks = list(content);
       const results = blocks.filter((block) => typeOf(block) === "tool_result");
       if (role === "user") {
+        if (results.length > 0 && !mayAnswer) faults.push("a result without its call");
         if (results.length < blocks.length || typeof content === "string") {
+          mayAnswer = false;
           if (waiting.length > 0) faults.push("a server's call without its result");
           waiting = [];
         }
@@ -134,6 +140,7 @@ export const anthropic: Provider = {
           faults.push("a result behind a text");
         continue;
       }
+      mayAnswer = true;
       if (results.length > 0) faults.push("a result of the assistant");
       if (isThinking(last(blocks))) faults.push("thinking at the end");
       for (const block of blocks)
@@ -160,8 +167,6 @@ export const anthropic: Provider = {
         faults.push("a call without its one result");
     }
     if (waiting.length > 0) faults.push("a server's call without its result at the end");
-    const [first] = messages;
-    if (list(first?.content).some((block) => typeOf(block) === "tool_result")) faults.push("a result first");
     return faults;
   },
 };
@@ -234,7 +239,10 @@ export const aiSdk: Provider = {
         if (typeOf(part) === "tool-approval-response" && !asked.has(part.approvalId))
           faults.push("InvalidToolApprovalError");
         const own = part.providerExecuted === true;
-        if (typeOf(part) === "tool-call" && own) provider.push(part.toolCallId);
+        if (typeOf(part) === "tool-call" && own) {
+          if (provider.includes(part.toolCallId)) faults.push("a provider's call twice");
+          provider.push(part.toolCallId);
+        }
         if (typeOf(part) === "tool-call" && !own) open.add(part.toolCallId);
         if (typeOf(part) !== "tool-result") continue;
         const known = role === "tool" ? open.delete(part.toolCallId) : provider.includes(part.toolCallId);

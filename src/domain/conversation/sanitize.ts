@@ -41,10 +41,14 @@ export function sanitizeConversation<M extends AnyMessage>(messages: readonly M[
   return kept.toReversed().flat();
 }
 
-/** OpenAI refuses an empty list of calls, and a result without content. */
+const TAKES_TEXT: readonly unknown[] = ["tool", "assistant"];
+
+/** OpenAI refuses an empty list of calls, and one of parts, also beside calls. */
 function withoutEmptyFields<M extends AnyMessage>(message: M): M {
-  const content = field(message, "content") ?? [];
-  const isVoid = roleOf(message) === "tool" && Array.isArray(content) && content.length === 0;
+  const [role, content] = [roleOf(message), field(message, "content")];
+  const isVoid =
+    (role === "tool" && (content ?? null) === null) ||
+    (TAKES_TEXT.includes(role) && Array.isArray(content) && content.length === 0);
   const filled = isVoid ? { ...message, content: "" } : message;
   const calls = field(message, "tool_calls");
   if (!Array.isArray(calls) || calls.length > 0) return filled;
