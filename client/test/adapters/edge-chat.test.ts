@@ -246,7 +246,7 @@ describe("the edge chat", () => {
 it("mints tokens that open one user's memory, for ten minutes", async () => {
   const token = await mintToken(secret, { user: "ada", ttlMs: 600_000 });
   const claims: unknown = JSON.parse(atob(token.split(".")[1] ?? ""));
-  expect(claims).toMatchObject({ sub: "ada", scope: "read write" });
+  expect(claims).toMatchObject({ sub: "ada", scope: "read write cache" });
   const { iat, exp } = claims as { iat: number; exp: number };
   expect(exp - iat).toBe(600);
   const binding = harness.getWorker("cairn");
