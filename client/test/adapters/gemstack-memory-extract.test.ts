@@ -32,8 +32,11 @@ it("extracts from the thread of Cairn's conversations, and stores nothing twice"
   expect(extract.pending).toEqual([]);
   const { items } = await memory.threads.list(user);
   expect(items).toMatchObject([{ length: 4 }]);
-  const { items: found } = await memory.memories.list(user, { status: ["quarantined"] });
-  expect(found.map(({ text }) => text).toSorted()).toEqual(["user has sister Maeve", "user lives in Ghent"]);
+  const found = async () => (await memory.memories.list(user, { status: ["quarantined"] })).items;
+  // Cairn extracts after its answer.
+  await expect
+    .poll(async () => (await found()).map(({ text }) => text).toSorted())
+    .toEqual(["user has sister Maeve", "user lives in Ghent"]);
 });
 
 it("keeps the conversation of another store under its id, once", async () => {
