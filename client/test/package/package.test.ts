@@ -299,7 +299,14 @@ describe("its adapters", () => {
   it("are imported beside the SDKs whose classes they extend", () => {
     for (const sdk of ["@langchain/core", "@langchain/langgraph-checkpoint", "@mastra/core"]) link(sdk);
     expect(importedOf(extending)).toEqual({
-      langgraph: ["CairnSaver", "CairnStore", "cairnContextNode", "cairnMemoryManager", "cairnPrompt"],
+      langgraph: [
+        "CairnSaver",
+        "CairnStore",
+        "cairnContextNode",
+        "cairnMemoryManager",
+        "cairnMiddleware",
+        "cairnPrompt",
+      ],
       mastra: ["CairnMemoryStorage", "cairnProcessor", "cairnSemanticRecall", "cairnStorage"],
     });
   });
