@@ -8,6 +8,7 @@ import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, pagesOf, token } from "../call.ts";
 import { databaseOf, shards } from "../databases.ts";
 import { restore } from "../doubles/control.ts";
+import { realPorts } from "../doubles/ports.ts";
 import { erased, eraseUser, rowsOf } from "../erasure-calls.ts";
 
 afterEach(restore);
@@ -23,7 +24,7 @@ async function userIn(database: D1Database): Promise<string> {
   }
 }
 async function ask(bindings: object, path: string, json?: unknown) {
-  const response = await createApp(portsOf).request(
+  const response = await createApp(realPorts).request(
     path,
     {
       headers: { Authorization: `Bearer ${await token("*")}`, "Content-Type": "application/json" },
@@ -93,7 +94,7 @@ it.each([
   expect((await call(`/v1/users/${user}/memories`)).status).toBe(200);
   const bindings: Record<string, unknown> & Bindings = { ...env, ...change };
   for (const [name, value] of Object.entries(change)) if (value === undefined) delete bindings[name];
-  const app = createApp(portsOf);
+  const app = createApp(realPorts);
   const headers = { Authorization: `Bearer ${await token("*")}` };
   const answer = await app.request(`/v1/users/${user}/memories`, { headers }, bindings);
   expect(await answer.json()).toMatchObject({
