@@ -12,10 +12,10 @@ export function serverCpu(): () => number | null {
   };
 }
 
-/** Reads the bytes of its memory that are in use, or 0. */
-export function serverMemory(): () => number {
-  const pid = lastWorkerd();
-  return () => 1024 * Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0);
+/** The workerd that this process started last. `memory`: the bytes of its memory that are in use, or 0. */
+export function serverProcess(): { pid: string; memory: () => number } {
+  const pid = lastWorkerd() ?? "none";
+  return { pid, memory: () => 1024 * Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) };
 }
 
 const lastWorkerd = (): string | undefined =>

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { serverCpu, serverMemory } from "./cpu.ts";
+import { serverCpu, serverProcess } from "./cpu.ts";
 import { mintToken } from "../src/domain/token.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -21,6 +21,8 @@ export type Server = {
   name: string;
   url: URL;
   token: string;
+  /** Signs its tokens. */
+  secret: string;
   /** Milliseconds of CPU that the server has used so far, or null where the system does not tell. */
   cpu: () => number | null;
   stop: () => Promise<void>;
@@ -28,13 +30,20 @@ export type Server = {
 
 /**
  * As it is deployed: what wrangler builds, over an empty D1 with its migrations. `counting`: behind `counting.ts`. `evicts`: an
- * object without a call for 10 s leaves the memory. `folder`: where the databases stay, for a later server over the same.
+ * object without a call for 10 s leaves the memory. `folder`: where the databases stay, for a later server over the same. `vars`:
+ * variables of the Worker.
  */
 export async function startCairn({
   counting = false,
   evicts = true,
   folder,
-}: { counting?: boolean; evicts?: boolean; folder?: string } = {}): Promise<Server> {
+  vars = {},
+}: {
+  counting?: boolean;
+  evicts?: boolean;
+  folder?: string;
+  vars?: Readonly<Record<string, string>>;
+} = {}): Promise<Server> {
   const modules = [
     ...(counting ? [{ type: "ESModule" as const, path: "counting.js", contents: countingModule() }] : []),
     ...bundled("wrangler.toml"),
@@ -46,7 +55,7 @@ export async function startCairn({
     },
     d1Databases: ["DB"],
     serviceBindings: { ASSETS: assets },
-    bindings: { CAIRN_SECRET: secret, CORS_ORIGINS: "" },
+    bindings: { CAIRN_SECRET: secret, CORS_ORIGINS: "", ...vars },
     ...(folder !== undefined && { resourcePersistencePath: folder }),
   });
 }
@@ -99,7 +108,7 @@ export async function startModels(): Promise<
   const modules = bundled(config);
   rmSync(folder, { recursive: true });
   const { miniflare, url } = await startWorkerd("models", modules, { serviceBindings: { ASSETS: assets } });
-  return { url, cpu: serverCpu(), memory: serverMemory(), stop: () => miniflare.dispose() };
+  return { url, cpu: serverCpu(), memory: serverProcess().memory, stop: () => miniflare.dispose() };
 }
 
 const countingModule = (): string =>
@@ -171,6 +180,7 @@ async function start(name: string, modules: readonly Module[], bindings: object)
       { user: "*", scope: ["read", "write", "cache"], ttlMs: 24 * 3_600_000 },
       Date.now(),
     ),
+    secret,
     cpu: serverCpu(),
     stop: () => miniflare.dispose(),
   };

@@ -20,6 +20,30 @@ async function ended(script: string, args: string[], env: Record<string, string>
   return { code, ...running.output };
 }
 
+describe("npm run soak", () => {
+  const short = ["--minutes", "0.02", "--users", "1"];
+
+  it("prints the memory of workerd, and fails over a bound", async () => {
+    const within = await ended("bench/soak.ts", [...short, "--most", "100000"]);
+    expect(within).toMatchObject({ code: 0, stderr: "" });
+    expect(within.stdout).toMatch(/^0 \| 1 \| 0 \| [1-9]\d* MB \| [1-9]/m);
+    const over = await ended("bench/soak.ts", [...short, "--most", "1"]);
+    expect(over).toMatchObject({ code: 1, stderr: "workerd has more than 1 MB.\n" });
+  });
+
+  it("says how it is called", async () => {
+    for (const args of [
+      ["--rate", "many"],
+      ["--rate", "0"],
+      ["--turns", "9"],
+    ])
+      expect(await ended("bench/soak.ts", args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("--minutes"),
+      });
+  });
+});
+
 describe("npm run smoke", () => {
   it("runs the benchmark, the evaluation and the demo", () => {
     const commands = ["bench", "eval", "demo"].map((name) => `npm run ${name} -- --smoke`);
