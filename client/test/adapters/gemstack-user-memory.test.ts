@@ -1,6 +1,5 @@
-import { join } from "node:path";
-import { createTestHarness, type TestHarness } from "wrangler";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Server, startCairn } from "../../../bench/servers.ts";
 import {
   type AiMessage,
   cairnUserMemory,
@@ -358,24 +357,16 @@ it("rejects with a CairnError while Cairn is away, and ends with a signal", asyn
 });
 
 // A Cairn of its own, whose model is nowhere.
-let harness: TestHarness;
-let url: string;
+let server: Server;
 beforeAll(async () => {
-  const secrets = {
-    CAIRN_SECRET: inject("cairn").secret,
-    EMBEDDINGS_URL: "http://localhost:9/v1",
-    EMBEDDINGS_MODEL: "text-embedding-3-small",
-  };
-  const configPath = join(import.meta.dirname, "../../../wrangler.toml");
-  harness = createTestHarness({ workers: [{ configPath, secrets }] });
-  ({ origin: url } = (await harness.listen()).url);
-  await harness.getWorker().applyD1Migrations("DB");
+  const vars = { EMBEDDINGS_URL: "http://localhost:9/v1", EMBEDDINGS_MODEL: "text-embedding-3-small" };
+  server = await startCairn({ vars });
 });
-afterAll(() => harness.close());
+afterAll(() => server.stop());
 
 it("stores a fact that cannot be embedded, and finds it by its words and tags", async () => {
   const user = newUser();
-  const memory = cairnUserMemory({ memory: cairn({ url, token: await tokenOf(user) }) });
+  const memory = cairnUserMemory({ memory: cairn({ url: server.url.origin, token: await tokenOf(user) }) });
   const violin = await memory.remember(user, "plays the violin", { tags: ["music"], score: 0.9 });
   const cat = await memory.remember(user, "has a cat named Tom");
   expect(await memory.list(user)).toEqual([violin, cat]);

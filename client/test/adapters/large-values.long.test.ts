@@ -1,4 +1,5 @@
-// The same of values that no single call holds, and of several that write and read one of them at once.
+// The same of values that no single call holds, and of several that write and read one of them at once: over one adapter of each
+// class that splits values, and the one that reads them by their entries' versions too.
 import { describe, expect, it } from "vitest";
 import { PART } from "../../../src/domain/entry-parts.ts";
 import { large, places, watched } from "./large-values.ts";
@@ -7,39 +8,38 @@ const idsOf = (parts: readonly string[]): string[] => [
   ...new Set(parts.map((key) => key.split(PART)[1]?.split("/")[0] ?? "")),
 ];
 
-describe.each(Object.entries(places))("%s", (_name, placeOf) => {
-  it.each([5, 21])(
-    "gives a value of %i MiB back to the character",
-    async (mebibytes) => {
-      const { parts, ...at } = await watched();
-      const place = placeOf(at);
-      const value = large("a", mebibytes);
-      await place.set(value);
-      expect((await placeOf(at).get())?.text === value.text).toBe(true);
-      await place.delete();
-      expect(await parts()).toEqual([]);
-    },
-    300_000,
-  );
+const some = ["noetic's storage", "gemstack's cache", "langgraph's store"];
+
+describe.each(Object.entries(places).filter(([name]) => some.includes(name)))("%s", (_name, placeOf) => {
+  it("gives a value of 17 MiB back to the character", async () => {
+    const { parts, ...at } = await watched();
+    const place = placeOf(at);
+    const value = large("a", 17);
+    await place.set(value);
+    expect((await placeOf(at).get())?.text === value.text).toBe(true);
+    await place.delete();
+    expect(await parts()).toEqual([]);
+  });
 
   it("gives who reads while it is replaced one of the values, whole", async () => {
     const { parts: _parts, ...at } = await watched();
     const [writer, reader] = [placeOf(at), placeOf(at)];
     const values = [large("a"), { text: "small" }, large("b"), large("c")];
     await writer.set(large("a"));
-    const state = { writing: true };
+    const state = { reading: true };
     const writes = (async () => {
-      for (const value of [...values, ...values]) await writer.set(value);
-      state.writing = false;
+      for (let i = 0; state.reading; i++) await writer.set(values[i % values.length] ?? large("a"));
     })();
-    let reads = 0;
-    for (; state.writing; reads++) {
-      const read = await reader.get();
-      expect(values.some(({ text }) => text === read?.text)).toBe(true);
+    try {
+      for (let read = 0; read < 8; read++) {
+        const value = await reader.get();
+        expect(values.some(({ text }) => text === value?.text)).toBe(true);
+      }
+    } finally {
+      state.reading = false;
+      await writes;
     }
-    await writes;
-    expect(reads).toBeGreaterThan(1);
-  }, 300_000);
+  });
 
   it("keeps one value, whole, of two that are written at once in several calls", async () => {
     const { parts, ...at } = await watched();
@@ -52,5 +52,5 @@ describe.each(Object.entries(places))("%s", (_name, placeOf) => {
     expect(idsOf(await parts())).toHaveLength(1);
     await place.delete();
     expect(await parts()).toEqual([]);
-  }, 300_000);
+  });
 });

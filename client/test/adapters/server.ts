@@ -1,8 +1,7 @@
-// The Cairn that all tests of adapters call, over real HTTP: the Worker in workerd, started once for all of their files.
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+// The Cairn that all tests of adapters call, over real HTTP: what wrangler builds, in a workerd that is started once for all of their
+// files. Wrangler's own server puts a proxy before it, which costs more than Cairn does.
 import type { TestProject } from "vitest/node";
-import { createTestHarness } from "wrangler";
+import { startCairn } from "../../../bench/servers.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -10,16 +9,8 @@ declare module "vitest" {
   }
 }
 
-/** No look-up of the outside world. */
-const quiet = { CLOUDFLARE_CF_FETCH_ENABLED: "false", WRANGLER_SEND_METRICS: "false" };
-
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  Object.assign(process.env, quiet);
-  const secret = randomBytes(32).toString("base64url");
-  const configPath = join(import.meta.dirname, "../../../wrangler.toml");
-  const harness = createTestHarness({ workers: [{ configPath, secrets: { CAIRN_SECRET: secret } }] });
-  const { url } = await harness.listen();
-  await harness.getWorker().applyD1Migrations("DB");
+  const { url, secret, stop } = await startCairn();
   provide("cairn", { url: url.origin, secret });
-  return () => harness.close();
+  return stop;
 }
