@@ -24,18 +24,16 @@ export class ScriptedModel implements LanguageModel {
   }
 }
 
-/**
- * A model that answers the first call when it is let go, and meanwhile takes longer than an alarm waits: by the clock, unless
- * `clockStands`, when an alarm really waits.
- */
+/** A model that answers the first call when it is let go. By then, an alarm has waited for long enough. */
 export class HangingModel extends ScriptedModel {
   override readonly name: string = "hanging";
   readonly #waiting = Promise.withResolvers<null>();
-  clockStands = false;
+  /** The call that moves the clock, and how far. */
+  moves = { call: 1, ms: 10_000 };
 
   override async generate(request: GenerateRequest): Promise<Generated> {
     const isFirst = this.asked.length === 0;
-    if (isFirst && !this.clockStands) control.clockAhead += 10_000;
+    if (this.asked.length + 1 === this.moves.call) control.clockAhead += this.moves.ms;
     const answer = await super.generate(request);
     if (isFirst) await this.#waiting.promise;
     return answer;

@@ -232,7 +232,8 @@ describe("a model that is of no help", () => {
   it("hangs: the alarm extracts other threads, counts the call that hangs, and returns", async () => {
     control.modelQuota = { calls: 2, tokens: null };
     const model = new HangingModel({ facts: [] });
-    model.clockStands = true;
+    // The alarm really waits for what is left of its five seconds.
+    model.moves = { call: 2, ms: 4_500 };
     control.languageModel = model;
     const owner = newUser();
     const started = [];

@@ -100,6 +100,8 @@ describe("messages that the model refuses", () => {
       override async generate(request: GenerateRequest) {
         if (this.asked.length > 0) return super.generate(request);
         this.asked.push(structuredClone(request));
+        // The alarm really waits for what is left of its five seconds.
+        control.clockAhead += 4_500;
         await asked.promise;
         throw new ModelRefusal("messages", "filtered");
       }
