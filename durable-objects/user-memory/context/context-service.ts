@@ -1,5 +1,4 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
-import { turnNames } from "../../../src/domain/context/message-hash.ts";
 import type { CountTokens, TokenizerName } from "../../../src/domain/context/tokens.ts";
 import { steadyWindow } from "../../../src/domain/conversation/history-window.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
@@ -26,7 +25,7 @@ import { keyOf, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store
 import { fittedSections, type Form, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
 import { KeptTurns, type Turns } from "./kept-turns.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
-import { currentTurn, HELD, lastMessages } from "./prompted-turns.ts";
+import { HELD, lastMessages, type Turn } from "./prompted-turns.ts";
 import { type OwnerObject, type SharedItems, sharedKey, SharedOwners } from "./shared-owners.ts";
 import { type Stable, StableBlocks } from "./stable-blocks.ts";
 
@@ -42,12 +41,6 @@ type ContextDependencies = ItemDependencies & {
   now: () => number;
 };
 
-/** The current turn, without a name where nothing is asked, and the earlier ones of the caller's prompt. */
-type Turn = {
-  name: string | undefined;
-  isStored: boolean;
-  earlier: readonly { index: number; name: string }[];
-};
 type Prompted = {
   thread: StoredThread | null;
   turn: Turn | null;
@@ -85,7 +78,10 @@ export class ContextService {
     const { current: epoch } = erasureEpoch;
     const thread = request.threadId === undefined ? null : stores.threads.get(request.threadId);
     if (thread === null && request.threadId !== undefined) return NO_SUCH_THREAD;
-    const turn = thread === null ? null : await this.#turn(thread, request);
+    const turn =
+      thread === null
+        ? null
+        : await this.#turns.inPrompt(thread, { query: request.query?.given, messages: request.messages });
     const kept = this.#keptBlocks(request, thread, turn);
     const isKept = kept.run !== null || (turn?.name !== undefined && kept.turns.has(turn.name));
     const [searched, shared, count] = await Promise.all([
@@ -130,18 +126,6 @@ export class ContextService {
     const page = stores.reader.page(thread, query);
     const { items } = await this.#turns.prompted(thread, page.items);
     return ok({ ...page, items });
-  }
-
-  async #turn(thread: StoredThread, { query, messages }: ContextRequest): Promise<Turn | null> {
-    if (messages !== undefined && messages.length > 0) {
-      const names = await turnNames(messages);
-      const earlier = names.map((name, index) => ({ index, name }));
-      const last = query === undefined ? undefined : earlier.pop();
-      return { name: last?.name, isStored: false, earlier };
-    }
-    if (query === undefined) return null;
-    const { name, isStored, earlier } = await currentTurn(this.#deps.stores, thread, query.given);
-    return { name, isStored, earlier: earlier.map((one, index) => ({ index, name: one })) };
   }
 
   /** Searches this object alone. */

@@ -38,11 +38,20 @@ export type TurnBlock = Look & {
   abstained?: true;
   recallId?: string;
 };
+/** The turn of a message of the user, by its hash: the seq of the user's message before it is `from` at least, and below `to`. */
+export type TurnPlace = { hash: string; from: number; to: number };
+/** A turn, by its place in the thread, and by the name that its prompt counts. */
+export type AskedTurn = { place: TurnPlace | null; counted: string };
 /** A turn's block, and where it is kept. */
 export type KeptTurn = { block: TurnBlock; thread: number };
 /** All of an answer. */
 export type RunBlock = TurnBlock & { stable: PlacedSection[] };
 
+/** The name of the turn at a place. Names of one message are in the order of their turns. */
+export const placedName = ({ hash, from }: { hash: string; from: number }): string =>
+  `${hash}:${String(from).padStart(SEQ_DIGITS, "0")}`;
+
+const SEQ_DIGITS = 10;
 /** Turns of a thread whose blocks are kept at least: twice as many as a call asks for. */
 const MOST_TURNS = 2_000;
 /** Blocks of no thread. */
@@ -96,10 +105,38 @@ export class ContextStore {
     );
   }
 
+  /**
+   * The names of turns that have a block, else null. A place has the last one of its range: an earlier one is of a message that is
+   * deleted. Of an origin (`to`: its last shared seq), a fork has the turns up to the fork.
+   */
+  keptNames(line: readonly { n: number; to: number }[], turns: readonly AskedTurn[]): (string | null)[] {
+    const ranges = turns.flatMap(({ place, counted }, i) => [
+      [i, 1, counted, `${counted}!`],
+      ...(place === null
+        ? []
+        : [[i, 0, placedName(place), placedName({ hash: place.hash, from: place.to })]]),
+    ]);
+    const found = this.#sql
+      .exec<{ i: number; turn: string }>(
+        `SELECT range.value ->> 0 AS i, substr(max(name), 6) AS turn
+         FROM json_each(?1) AS range CROSS JOIN json_each(?2) AS line CROSS JOIN context_blocks
+           ON thread = line.value ->> 'n'
+           AND name >= 'turn:' || (range.value ->> 2) AND name < 'turn:' || (range.value ->> 3)
+         WHERE range.value ->> 1 = 1 OR CAST(substr(name, ?3) AS INTEGER) < line.value ->> 'to'
+         GROUP BY range.key ORDER BY range.value ->> 1 DESC`,
+        JSON.stringify(ranges),
+        JSON.stringify(line),
+        -SEQ_DIGITS,
+      )
+      .toArray();
+    const names = new Map(found.map(({ i, turn }) => [i, turn]));
+    return turns.map((_, i) => names.get(i) ?? null);
+  }
+
   putTurn(thread: number, turn: string, block: TurnBlock, now: number): void {
     this.#put(thread, `turn:${turn}`, { block, now });
     // Once in 64 turns: a caller may ask for turns that are never said.
-    if (turn.startsWith("0") && "0123".includes(turn.charAt(1)))
+    if (oneIn64(turn))
       this.#sql.exec(
         `DELETE FROM context_blocks WHERE thread = ?1 AND name IN (
            SELECT name FROM context_blocks WHERE thread = ?1 AND name >= 'turn:' AND name < 'turn;'
@@ -229,3 +266,7 @@ export class ContextStore {
     );
   }
 }
+
+/** True for one in 64 names, also of those that begin alike. */
+const oneIn64 = (name: string): boolean =>
+  Array.from(name).reduce((sum, one) => (sum * 31 + one.charCodeAt(0)) % 64, 0) === 0;

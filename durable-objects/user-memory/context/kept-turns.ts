@@ -1,4 +1,4 @@
-import { messageHash, turnName, turnNames, userText } from "../../../src/domain/context/message-hash.ts";
+import { messageHash, turnNames, userText } from "../../../src/domain/context/message-hash.ts";
 import { withBlock } from "../../../src/domain/context/prompted-message.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
@@ -7,8 +7,8 @@ import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ContextItems, ResolvedSection } from "./context-items.ts";
-import { type ContextStore, keyOf, type KeptTurn } from "./context-store.ts";
-import { LOOKED_AT } from "./prompted-turns.ts";
+import { type AskedTurn, type ContextStore, keyOf, type KeptTurn, type TurnPlace } from "./context-store.ts";
+import { currentTurn, listedTurn, type Turn, userMessages } from "./prompted-turns.ts";
 import { textOf } from "./fitted-sections.ts";
 import { type SharedItems, sharedKey, type SharedOwners } from "./shared-owners.ts";
 
@@ -26,8 +26,8 @@ export type Turns = ReadonlyMap<string, KeptTurn>;
 /** A kept block as it is now. `left`: its places without those where nothing is; `isLess`: there are such. */
 export type Reread = { resolved: ResolvedSection[]; left: PlacedSection[]; isLess: boolean };
 
-/** A message of the user, and the name of its turn. */
-type Said = { item: ReadMessage; message: Message; turn: string };
+/** A message of the user, and its turn. */
+type Said = { item: ReadMessage; message: Message; place: TurnPlace };
 
 /** Reads the blocks of turns again, as far as what they show still exists. */
 export class KeptTurns {
@@ -35,6 +35,23 @@ export class KeptTurns {
 
   constructor(deps: Dependencies) {
     this.#deps = deps;
+  }
+
+  /** The turns of a prompt, whose caller may have listed its messages; null where there are none. */
+  async inPrompt(
+    thread: StoredThread,
+    { query, messages = [] }: { query: string | undefined; messages: readonly string[] | undefined },
+  ): Promise<Turn | null> {
+    const { stores } = this.#deps;
+    const naming = { stores, kept: (turns: readonly AskedTurn[]) => this.#keptNames(thread, turns) };
+    if (messages.length > 0) return listedTurn(naming, thread, { messages, hasCurrent: query !== undefined });
+    return query === undefined ? null : currentTurn(naming, thread, query);
+  }
+
+  #keptNames(thread: StoredThread, turns: readonly AskedTurn[]): (string | null)[] {
+    const { store, stores } = this.#deps;
+    const line = Array.from(stores.lineage.segments(thread), ({ n, to }) => ({ n, to }));
+    return store.keptNames(line, turns);
   }
 
   /** The blocks of these turns, of the thread itself and of those that it was forked from. */
@@ -81,7 +98,7 @@ export class KeptTurns {
     const said = await this.#saidIn(thread, items);
     const turns = this.of(
       thread,
-      said.map(({ turn }) => turn),
+      said.flatMap(({ turn }) => turn ?? []),
     );
     const kept = [...turns.values()].flatMap(({ block }) => block.sections);
     const shared = await this.#deps.shared.items(kept);
@@ -90,7 +107,7 @@ export class KeptTurns {
     );
     const bodies = new Map<ReadMessage, Uint8Array>();
     for (const { item, message, turn } of said) {
-      const text = texts.get(turn) ?? "";
+      const text = turn === null ? "" : (texts.get(turn) ?? "");
       if (text !== "") bodies.set(item, encoder.encode(JSON.stringify(withBlock(message, text))));
     }
     return { items: items.map((item) => ({ ...item, body: bodies.get(item) ?? item.body })), turns, shared };
@@ -105,47 +122,42 @@ export class KeptTurns {
     return again.flatMap((one, i) => (all[i] === undefined ? [] : [[...all[i], one]]));
   }
 
-  async #saidIn(thread: StoredThread, items: readonly ReadMessage[]): Promise<Said[]> {
-    const said: Omit<Said, "turn">[] = [];
-    const hashes: string[] = [];
+  /** The messages of the user in a page, each with the name of its turn if that has a block. */
+  async #saidIn(
+    thread: StoredThread,
+    items: readonly ReadMessage[],
+  ): Promise<(Omit<Said, "place"> & { turn: string | null })[]> {
+    const { stores } = this.#deps;
+    const said: Said[] = [];
+    let before: string | undefined;
+    let previous: { seq: number } | undefined;
     for (const item of items) {
       const message = item.compaction === undefined ? parsed(item.body) : undefined;
       const text = message?.role === "user" ? userText(message) : "";
+      // A summary stands for messages of which the last one of the user places the next turn.
+      if (item.compaction !== undefined) previous = undefined;
       if (message === undefined || text === "") continue;
-      said.push({ item, message });
-      hashes.push(await messageHash(text));
+      if (previous === undefined) {
+        const [last] = userMessages(stores, thread, item.seq).take(1);
+        if (said.length === 0 && last !== undefined) before = await messageHash(last.text);
+        previous = last ?? { seq: 0 };
+      }
+      said.push({
+        item,
+        message,
+        place: { hash: await messageHash(text), from: previous.seq, to: item.seq },
+      });
+      previous = item;
     }
-    const names = await this.#namesIn(thread, hashes, items[0]?.seq);
-    return said.map((one, i) => ({ ...one, turn: names[i] ?? "" }));
-  }
-
-  /** The names of the turns of a page. How often a turn was repeated before it is counted only if one was. */
-  async #namesIn(
-    thread: StoredThread,
-    hashes: readonly string[],
-    from: number | undefined,
-  ): Promise<string[]> {
-    const [before = ""] = await this.#hashesBefore(thread, from, 1);
-    const repeated = await Promise.all(hashes.map((hash, i) => turnName(hashes[i - 1] ?? before, hash, 1)));
-    if (this.of(thread, repeated).size === 0) return turnNames(hashes, before);
-    const all = await this.#hashesBefore(thread, from, LOOKED_AT);
-    return (await turnNames([...all, ...hashes])).slice(all.length);
-  }
-
-  /** The hashes of the last messages of the user before a seq, so many at most, in their order. */
-  async #hashesBefore(thread: StoredThread, seq: number | undefined, most: number): Promise<string[]> {
-    const { reader } = this.#deps.stores;
-    const hashes: string[] = [];
-    let left = LOOKED_AT;
-    for (const { body } of seq === undefined
-      ? []
-      : reader.walk(thread, { order: "newest", view: "raw", from: seq, slice: 8 })) {
-      if (left-- === 0 || hashes.length === most) break;
-      const message = parsed(body);
-      const text = message.role === "user" ? userText(message) : "";
-      if (text !== "") hashes.push(await messageHash(text));
-    }
-    return hashes.toReversed();
+    const counted = await turnNames(
+      said.map(({ place }) => place.hash),
+      before,
+    );
+    const names = this.#keptNames(
+      thread,
+      said.map(({ place }, i) => ({ place, counted: counted[i] ?? "" })),
+    );
+    return said.map(({ item, message }, i) => ({ item, message, turn: names[i] ?? null }));
   }
 }
 

@@ -1,52 +1,195 @@
 import { messageHash, turnNames, userText } from "../../../src/domain/context/message-hash.ts";
 import { requestedCalls } from "../../../src/domain/conversation/tool-calls.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
+import { LAST_SEQ } from "../core/position.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
+import { type AskedTurn, placedName } from "./context-store.ts";
 
 /** The messages at the end of a thread that a prompt is taken to hold. */
 export const HELD = 20;
-/** Messages that are looked at for the last ones of the user. */
-export const LOOKED_AT = 400;
+/** Messages that are looked at for an answer, or for those that a prompt holds. */
+const LOOKED_AT = 400;
+/** Messages of the user that are read besides as many as a prompt has: it may be of an earlier turn. */
+const FURTHER = 16;
+
+/** A message of the user in a thread. */
+type Said = { seq: number; hash: string };
+/** The user's last messages, in their order; `isWhole`: all of the thread's. */
+type Tail = { said: Said[]; isWhole: boolean };
+/** The names of these turns as far as they have a block, else null. */
+type KeptNames = (turns: readonly AskedTurn[]) => (string | null)[];
+/** `before`: the hash of the user's message before the prompt. */
+type Naming = { kept: KeptNames; hasCurrent: boolean; isStored: boolean; before: string | undefined };
+/** The current turn, without a name where nothing is asked, and the earlier ones of a prompt. */
+export type Turn = {
+  name: string | undefined;
+  isStored: boolean;
+  earlier: readonly { index: number; name: string }[];
+};
 
 /** The thread's last messages, the newest first. */
 export function* lastMessages(
   stores: ThreadStores,
   thread: StoredThread,
 ): Generator<{ seq: number; message: Message }> {
-  let left = LOOKED_AT;
-  for (const { seq, body } of stores.reader.walk(thread, { order: "newest", view: "raw", slice: 16 })) {
-    if (left-- === 0) return;
-    yield { seq, message: parsed(body) };
+  const all = stores.reader.walk(thread, { order: "newest", view: "raw", slice: 16 });
+  for (const { seq, body } of all.take(LOOKED_AT)) yield { seq, message: parsed(body) };
+}
+
+/** The user's messages with a text, the newest first; `from`: those before this seq. */
+export function* userMessages(
+  stores: ThreadStores,
+  thread: StoredThread,
+  from?: number,
+): Generator<{ seq: number; text: string }> {
+  const all = stores.reader.walk(thread, { order: "newest", view: "raw", role: "user", slice: 16, from });
+  for (const { seq, body } of all) {
+    const text = userText(parsed(body));
+    if (text !== "") yield { seq, text };
   }
 }
 
 /** The current turn, whose message may be stored already, and the turns of the last messages before it. */
 export async function currentTurn(
-  stores: ThreadStores,
+  { stores, kept }: { stores: ThreadStores; kept: KeptNames },
   thread: StoredThread,
   query: string,
-): Promise<{ name: string; isStored: boolean; earlier: string[] }> {
+): Promise<Turn> {
   const hash = await messageHash(query);
-  const said: string[] = [];
-  let [read, isAnswered, isWhole] = [0, false, true];
-  for (const { message } of lastMessages(stores, thread)) {
-    // One message of the user more than are held, which names the first of these.
-    if (read >= HELD && said.length >= 2) {
-      isWhole = false;
-      break;
-    }
-    read++;
-    if (message.role === "assistant" && said.length === 0 && requestedCalls(message).length === 0)
-      isAnswered = true;
-    const text = message.role === "user" ? userText(message) : "";
-    if (text !== "") said.push(await messageHash(text));
-  }
-  const isStored = said[0] === hash && !isAnswered;
-  const past = isStored ? said.slice(1) : said;
-  const inOrder = [hash, ...past].toReversed();
-  const names = isWhole ? await turnNames(inOrder) : await turnNames(inOrder.slice(1), inOrder[0]);
-  const [name = "", ...earlier] = names.toReversed();
-  return { name, isStored, earlier };
+  const last = stores.reader.walk(thread, { order: "newest", view: "raw", slice: HELD });
+  const heldFrom = [...last.take(HELD)].at(-1)?.seq ?? 0;
+  // One message of the user at least, and the one before it, which places its turn.
+  const tail = await tailOf(stores, thread, (n, seq) => n >= 2 && seq < heldFrom);
+  const { said, isWhole } = tail;
+  const isStored = said.at(-1)?.hash === hash && !isAnswered(stores, thread, said.at(-1)?.seq ?? 0);
+  const end = isStored ? said.length - 1 : said.length;
+  const first = isWhole ? 0 : 1;
+  const prompt = [...said.slice(first, end).map((one) => one.hash), hash];
+  return turnOf(
+    prompt,
+    { tail, at: prompt.map((_, i) => first + i) },
+    { kept, hasCurrent: true, isStored, before: isWhole ? "" : said[0]?.hash },
+  );
 }
+
+/** The turns of a prompt by the hashes of its messages; with `hasCurrent`, the last one is asked now. */
+export async function listedTurn(
+  { stores, kept }: { stores: ThreadStores; kept: KeptNames },
+  thread: StoredThread,
+  { messages, hasCurrent }: { messages: readonly string[]; hasCurrent: boolean },
+): Promise<Turn> {
+  const tail = await tailOf(stores, thread, (n) => n > messages.length + FURTHER);
+  const last = tail.said.at(-1)?.seq ?? 0;
+  const at = placesOf(messages, tail, { hasCurrent, isAnswered: isAnswered(stores, thread, last) });
+  const before = tail.said[(at[0] ?? 0) - 1]?.hash;
+  return turnOf(messages, { tail, at }, { kept, hasCurrent, isStored: false, before });
+}
+
+/**
+ * Names the turns of a prompt. `at`: where the thread has each message, its end for one that it lacks; null: unknown.
+ * A turn is named by its message and its place in the thread, which no window moves. Where the place is unknown, since the
+ * thread lacks what the prompt has, the prompt counts: that name is of the message, the one before it, and how often the two
+ * came before.
+ */
+async function turnOf(
+  prompt: readonly string[],
+  { tail: { said }, at }: { tail: Tail; at: readonly (number | null)[] },
+  { kept, hasCurrent, isStored, before }: Naming,
+): Promise<Turn> {
+  const counted = await turnNames(prompt, before);
+  const asked = counted.map((name, index) => {
+    const i = at[index] ?? 0;
+    const from = said[i - 1]?.seq;
+    if (from === undefined) return { counted: name, place: null };
+    return { counted: name, place: { hash: prompt[index] ?? "", from, to: said[i]?.seq ?? LAST_SEQ } };
+  });
+  const found = kept(asked);
+  const names = counted.map((name, index) => ({ index, name: found[index] ?? name }));
+  if (!hasCurrent) return { name: undefined, isStored, earlier: names };
+  const current = names.at(-1);
+  const place = asked.at(-1)?.place ?? null;
+  const isNew = place !== null && found.at(-1) === null;
+  return { name: isNew ? placedName(place) : current?.name, isStored, earlier: names.slice(0, -1) };
+}
+
+/** The user's last messages until there are enough. */
+async function tailOf(
+  stores: ThreadStores,
+  thread: StoredThread,
+  isEnough: (n: number, seq: number) => boolean,
+): Promise<Tail> {
+  const said: Said[] = [];
+  for (const { seq, text } of userMessages(stores, thread)) {
+    if (isEnough(said.length, seq)) return { said: said.toReversed(), isWhole: false };
+    said.push({ seq, hash: await messageHash(text) });
+  }
+  return { said: said.toReversed(), isWhole: true };
+}
+
+/** True if the model has answered since a message. */
+function isAnswered(stores: ThreadStores, thread: StoredThread, since: number): boolean {
+  for (const { seq, message } of lastMessages(stores, thread)) {
+    if (seq <= since) return false;
+    if (message.role === "assistant" && requestedCalls(message).length === 0) return true;
+  }
+  return false;
+}
+
+/** Where the thread has each message of a prompt: an index of `said`, its length for one that is to come, or null. */
+function placesOf(
+  messages: readonly string[],
+  { said, isWhole }: Tail,
+  { hasCurrent, isAnswered: answered }: { hasCurrent: boolean; isAnswered: boolean },
+): (number | null)[] {
+  const hashes = said.map(({ hash }) => hash);
+  const places: (number | null)[] = [];
+  let next = hashes.length;
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const isCurrent = hasCurrent && i === messages.length - 1;
+    const place = isCurrent
+      ? currentPlace(messages, hashes, { isWhole, answered })
+      : hashes[next - 1] === messages[i]
+        ? next - 1
+        : lastPair(next, hashes, [messages[i - 1], messages[i]]);
+    places.push(place);
+    next = place ?? next;
+  }
+  return places.toReversed();
+}
+
+/**
+ * Where the thread has the last message of a prompt, or will have it. A prompt may be cut at its start, be asked again, or
+ * be of an earlier turn, which its hashes tell but for a thread of equal messages: there it goes on.
+ */
+function currentPlace(
+  messages: readonly string[],
+  hashes: readonly string[],
+  { isWhole, answered }: { isWhole: boolean; answered: boolean },
+): number | null {
+  const past = messages.slice(0, -1);
+  const isLast = endsAlike(hashes, messages);
+  const follows = endsAlike(hashes, past);
+  if (isLast && (!answered || !follows || hashes.length <= messages.length)) return hashes.length - 1;
+  const isStart = isWhole && messages.every((hash, i) => hash === hashes[i]);
+  if (isStart && !isLast && (past.length === 0 || !follows)) return past.length;
+  return follows ? hashes.length : lastPair(hashes.length, hashes, [messages.at(-2), messages.at(-1)]);
+}
+
+/** The last place before another one where a message follows the one that the prompt has before it. */
+function lastPair(
+  end: number,
+  hashes: readonly string[],
+  [before, hash]: readonly [string | undefined, string | undefined],
+): number | null {
+  const place = hashes.findLastIndex(
+    (one, i) => i < end && i > 0 && one === hash && hashes[i - 1] === before,
+  );
+  return place < 0 ? null : place;
+}
+
+/** True if two lists end alike, as far as both go back; no list ends like an empty one. */
+const endsAlike = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length > 0 &&
+  one.slice(-other.length || one.length).every((hash, i, { length }) => hash === other.at(i - length));

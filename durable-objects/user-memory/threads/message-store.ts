@@ -145,8 +145,8 @@ export class MessageStore implements DocumentSource {
   }
 
   /**
-   * The messages of a range, but for those that are hidden in a thread (null: no need to look). Reads `slice` messages at a
-   * time: a thread is never in memory as a whole. Looks for each hidden message by itself, so that a page does not cost what is
+   * The messages of a range, but for those that are hidden in a thread (null: no need to look); with `role`, those of it that have
+   * a text. Reads `slice` messages at a time: a thread is never in memory as a whole. Looks for each hidden message by itself, so that a page does not cost what is
    * hidden elsewhere.
    */
   *read(
@@ -154,8 +154,9 @@ export class MessageStore implements DocumentSource {
     {
       order,
       hiddenIn,
+      role,
       slice = SLICE,
-    }: { order: "newest" | "oldest"; hiddenIn: number | null; slice?: number },
+    }: { order: "newest" | "oldest"; hiddenIn: number | null; role?: string | undefined; slice?: number },
   ): Generator<StoredMessage> {
     const newest = order === "newest";
     const limit = Math.min(slice, SLICE);
@@ -164,9 +165,10 @@ export class MessageStore implements DocumentSource {
       const rows = this.#sql
         .exec(
           `SELECT position, ${inline("body")}, created_at FROM messages WHERE position BETWEEN ? AND ?
-             ${hiddenIn === null ? "" : NOT_HIDDEN} ORDER BY position ${newest ? "DESC" : "ASC"} LIMIT ?`,
+             ${role === undefined ? "" : "AND role = ?"} ${hiddenIn === null ? "" : NOT_HIDDEN} ORDER BY position ${newest ? "DESC" : "ASC"} LIMIT ?`,
           from,
           to,
+          ...(role === undefined ? [] : [role]),
           ...(hiddenIn === null ? [] : [hiddenIn]),
           limit,
         )

@@ -17,6 +17,12 @@ type Stores = {
   hidden: HiddenMessages;
 };
 
+type Walk = Pick<MessagesQuery, "order" | "view"> & {
+  from?: number | undefined;
+  slice?: number;
+  role?: string | undefined;
+};
+
 /** Reads the messages of a thread, wherever they lie. */
 export class ThreadReader {
   readonly #stores: Stores;
@@ -25,11 +31,8 @@ export class ThreadReader {
     this.#stores = stores;
   }
 
-  /** One after another: a thread is never in memory as a whole. `slice`: how many are read at a time. */
-  *walk(
-    thread: StoredThread,
-    { order, from, view, slice }: Pick<MessagesQuery, "order" | "from" | "view"> & { slice?: number },
-  ): Generator<ReadMessage> {
+  /** One after another: a thread is never in memory as a whole. `slice`: how many are read at a time; `role`: only its texts. */
+  *walk(thread: StoredThread, { order, from, view, slice, role }: Walk): Generator<ReadMessage> {
     const hiddenIn = this.#stores.hidden.hasAny(thread) ? thread.n : null;
     for (const span of this.#spans(thread, { order, from, view })) {
       if ("id" in span) yield this.#summary(thread, span);
@@ -37,6 +40,7 @@ export class ThreadReader {
         yield* this.#stores.messages.read(positionsOf(span), {
           order,
           hiddenIn,
+          role,
           ...(slice !== undefined && { slice }),
         });
     }
@@ -75,10 +79,7 @@ export class ThreadReader {
     return { seq: to, body, createdAt, compaction: { id, from, to } };
   }
 
-  #spans(
-    thread: StoredThread,
-    { order, from, view }: Pick<MessagesQuery, "order" | "from" | "view">,
-  ): Iterable<Span> {
+  #spans(thread: StoredThread, { order, from, view }: Walk): Iterable<Span> {
     const newest = order === "newest";
     const summaries = view === "raw" ? [] : this.#stores.compactions.shown(thread);
     const first = newest ? 1 : (from ?? 0) + 1;

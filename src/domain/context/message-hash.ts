@@ -9,13 +9,13 @@ export const messageHash = (text: string): Promise<string> =>
   sha256Hex(text.slice(0, CHARACTERS).toWellFormed().trim());
 
 /**
- * The name of a turn: the user's message, the one before it (empty for none), and how often the two came before, so that each
- * "yes" is a turn of its own.
+ * The name of a turn that a prompt counts: the user's message, the one before it (empty for none), and how often the two came
+ * before, so that each "yes" is a turn of its own.
  */
-export const turnName = (before: string, hash: string, times: number): Promise<string> =>
+const turnName = (before: string, hash: string, times: number): Promise<string> =>
   sha256Hex([before, hash, ...(times === 0 ? [] : [times])].join("\n"));
 
-/** The names of turns, by the hashes of the user's messages in their order; `before` is that of the message before them. */
+/** The names that a prompt counts, by the hashes of the user's messages in their order; `before` is that of the message before them. */
 export function turnNames(hashes: readonly string[], before = ""): Promise<string[]> {
   const times = new Map<string, number>();
   return Promise.all(
