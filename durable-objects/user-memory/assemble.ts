@@ -201,6 +201,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     recall,
     log: recallLog,
     transactions,
+    conversations,
     erasureEpoch,
     objectOf,
     tokenCounter: ports.tokenCounter,

@@ -251,6 +251,8 @@ export type ContextRequest = {
   owner: UserHash;
   query?: { text: string; given: string; vector: TextEmbedding; embeddedMs: number };
   threadId?: string;
+  /** In place of `threadId`: the latest thread of an agent, or the one with this id, which then begins. */
+  thread?: { agent: string; newId: string; owner: Owner };
   scope?: string;
   /** In tokens. */
   budget: number;
@@ -265,7 +267,7 @@ export type ContextRequest = {
   answerable: "auto" | "off";
   referenceDate?: number;
   timeZone?: string;
-  /** Asks for so many messages of the thread. */
+  /** Asks for so many messages of the thread; the prompt's own messages are behind them. */
   history?: number;
   explain: boolean;
   /** Shared owners whose memories the layers that search have too. */
@@ -306,7 +308,7 @@ export type LayerFound = {
 };
 
 /** `history`: the last messages, with the blocks that they were sent with; `isStored`: the current one is among them. */
-export type PromptContext = ContextAnswer & { history?: ReadMessage[]; isStored?: boolean };
+export type PromptContext = Omit<ContextAnswer, "history"> & { history?: ReadMessage[]; isStored?: boolean };
 
 export interface ContextRpc {
   context(request: ContextRequest): Promise<Result<PromptContext>>;

@@ -3,8 +3,11 @@ import { inUtf8, type JsonPieces } from "./json-pieces.ts";
 /** `body` is the message as JSON in UTF-8. */
 export type StoredMessage = { seq: number; body: Uint8Array; createdAt: number };
 
-/** A message of a page; `compaction` if it is a summary. */
-export type ReadMessage = StoredMessage & { compaction?: { id: string; from: number; to: number } };
+/** A message of a page; `compaction` if it is a summary. `block`: what its prompt had before the user's message. */
+export type ReadMessage = StoredMessage & {
+  compaction?: { id: string; from: number; to: number };
+  block?: string;
+};
 
 export type MessagePage = { items: ReadMessage[]; more: boolean };
 
@@ -40,9 +43,9 @@ function onOneLine(json: Uint8Array): Uint8Array {
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20];
 
 /** A message with what is said of it, in the bytes that it was stored in. */
-function messagePieces({ seq, body, createdAt, compaction }: ReadMessage): JsonPieces {
-  const end = compaction === undefined ? "}" : `,"compaction":${JSON.stringify(compaction)}}`;
-  return [`{"seq":${seq},"message":`, body, `,"createdAt":${createdAt}${end}`];
+function messagePieces({ seq, body, createdAt, compaction, block }: ReadMessage): JsonPieces {
+  const rest = JSON.stringify({ createdAt, compaction, block }).slice(1);
+  return [`{"seq":${seq},"message":`, body, `,${rest}`];
 }
 
 function entryPieces({ value, expiresAt, ...entry }: PagedEntry): JsonPieces {

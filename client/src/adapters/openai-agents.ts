@@ -4,7 +4,7 @@ import type { AgentInputItem, Session, SessionInputCallback } from "@openai/agen
 import type { Cairn } from "../cairn.ts";
 import type { StoredMessage } from "../shapes.ts";
 import { batchesBySize } from "./calls/batches-by-size.ts";
-import { memoryOf } from "./context/memory-of.ts";
+import { type FoundThread, memoryOf } from "./context/memory-of.ts";
 import {
   CONTEXT_CALL_OPTIONS,
   type ContextCallOptions,
@@ -126,9 +126,14 @@ export class CairnSession implements Session {
     requireContextOptions("withContext", options);
     return async (history, added) => {
       const messages = [...history, ...added].map(promptMessage);
-      const thread = {
-        use: <T>(signal: AbortSignal, work: (id: string) => Promise<T>) =>
-          this.#again(async () => work(await this.#made(signal))),
+      const thread: FoundThread = {
+        useInContext: (work) =>
+          this.#again(async () => {
+            if (this.#thread !== undefined) return work({ threadId: this.#thread });
+            const answer = await work({ thread: { agent: this.#agent } });
+            this.#thread = answer.threadId;
+            return answer;
+          }),
       };
       const reader = { ...options, memory: this.#memory, user: this.#user };
       const memory = await memoryOf(reader, thread, messages, { model: "openai" });
@@ -159,8 +164,8 @@ export class CairnSession implements Session {
   }
 
   /** Concurrent callers that begin the session get the same thread. */
-  async #made(signal?: AbortSignal): Promise<string> {
-    this.#thread ??= (await this.#threads.resume(this.#user, { agent: this.#agent }, { signal })).id;
+  async #made(): Promise<string> {
+    this.#thread ??= (await this.#threads.resume(this.#user, { agent: this.#agent })).id;
     return this.#thread;
   }
 

@@ -10,20 +10,22 @@ import { clientOf, newUser } from "./cairn.ts";
 describe("failures of memory", () => {
   const down: Partial<CairnOptions> = { retry: false, fetch: () => new Response("", { status: 503 }) };
 
-  it("break no answer, and are told with what could not be saved", async () => {
+  it.each([
+    ["context", {}],
+    ["history", { context: false }],
+  ] as const)("break no answer, and are told with what could not be saved (%s)", async (doing, how) => {
     const { user, memory, thread } = await begin(down);
     const told: unknown[] = [];
     const onError: ConversationOptions["onError"] = (error, failure) =>
       told.push([failure.doing, String(error), failure]);
     const model = scripted(says("ok"));
     const { text } = await generateText({
-      model: withMemory(model, { memory, user, thread, history: 5, onError }),
+      model: withMemory(model, { memory, user, thread, history: 5, onError, ...how }),
       prompt: "hi",
     });
     expect(text).toBe("ok");
     expect(told).toMatchObject([
-      ["history", expect.stringContaining("503"), {}],
-      ["context", expect.stringContaining("503"), {}],
+      [doing, expect.stringContaining("503"), {}],
       ["save", expect.stringContaining("503"), { messages: [{ role: "user" }, { role: "assistant" }] }],
     ]);
   });

@@ -3,7 +3,41 @@ import { generateText, isStepCount } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { calls, promptsOf, says, scripted, textIn } from "./ai-sdk-model.ts";
+import type { AnswerContent } from "../../src/adapters/ai-sdk/sdk.ts";
+import { observed } from "./observed.ts";
 import { begin, textsOf, weather, withMemory } from "./ai-sdk-thread.ts";
+
+describe("before the model's first token", () => {
+  it.each([
+    ["with the history of an agent's thread", { thread: { agent: "a" }, history: 20 }],
+    ["of an agent's thread", { thread: { agent: "a" } }],
+    ["without a thread", {}],
+  ])("the middleware makes one call %s, in each turn, and none at a run's later steps", async (_, how) => {
+    const { calls: sent, fetch } = observed();
+    const { user, memory } = await begin({ fetch });
+    const before: string[][] = [];
+    const turn = async (prompt: string, ...answers: AnswerContent[][]) => {
+      sent.length = 0;
+      const model = scripted(...answers);
+      const asked = new MockLanguageModelV4({
+        doGenerate: (params) => {
+          before.push(sent.splice(0).filter((one) => one !== "POST /messages"));
+          return model.doGenerate(params);
+        },
+      });
+      const options = { memory, user, ...how };
+      await generateText({
+        model: withMemory(asked, options),
+        tools: { weather },
+        stopWhen: isStepCount(3),
+        prompt,
+      });
+    };
+    await turn("I keep my boat in Rome.", calls("weather", { place: "Rome" }), says("It is sunny there."));
+    await turn("Where do I keep my boat?", says("In Rome."));
+    expect(before).toEqual([["POST /context"], [], ["POST /context"]]);
+  });
+});
 
 describe("the thread's history", () => {
   it("goes before what is new, and is not told twice in later steps", async () => {

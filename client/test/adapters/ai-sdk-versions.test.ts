@@ -98,7 +98,7 @@ describe.each(versions)("in ai $version", (version) => {
       says("I will remember that."),
     );
     const prompt = "I have moved to Lisbon.";
-    expect(await sdk.generateText({ model: wrapped(first), tools, stopWhen, prompt })).toMatchObject({
+    expect(await sdk.generateText({ model: wrapped(first, 20), tools, stopWhen, prompt })).toMatchObject({
       text: "I will remember that.",
     });
     expect((await memory.memories.list(user)).items).toMatchObject([{ text: "user lives in Lisbon" }]);

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { MessagePage, ReadMessage } from "../../../src/domain/page-json.ts";
-import type { ContextAnswer, ContextCandidate } from "../../../src/domain/schema/context.ts";
+import type { ContextCandidate } from "../../../src/domain/schema/context.ts";
 import type {
   ContextItem,
   ContextRequest,
@@ -17,6 +17,7 @@ import type {
 import { isMessage, positionOf } from "../core/position.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { Conversations } from "../threads/conversations.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { RecallService } from "../recall/recall-service.ts";
@@ -33,6 +34,7 @@ type ContextDependencies = ItemDependencies & {
   recall: RecallService;
   log: Pick<RecallLog, "note">;
   transactions: Transactions;
+  conversations: Pick<Conversations, "resume">;
   /** Grows with each erasure of the user. */
   erasureEpoch: Pick<ErasureEpoch, "current">;
   /** The object of a shared owner. */
@@ -52,7 +54,7 @@ type Prompted = {
 };
 /** The blocks that were made before: the snapshot, and those of turns by their names. */
 type KeptBlocks = { run: RunBlock | null; turns: Turns };
-type Answer = Omit<ContextAnswer, "etag" | "stable"> & { stable: { text: string; tokens: number } };
+type Answer = Omit<PromptContext, "etag" | "stable"> & { stable: { text: string; tokens: number } };
 
 /** Makes the memory of a prompt: a stable block for the thread, and a block for each turn, which is kept with it. */
 export class ContextService {
@@ -74,14 +76,11 @@ export class ContextService {
   }
 
   async context(request: ContextRequest): Promise<Result<PromptContext>> {
-    const { stores, erasureEpoch } = this.#deps;
-    const { current: epoch } = erasureEpoch;
-    const thread = request.threadId === undefined ? null : stores.threads.get(request.threadId);
-    if (thread === null && request.threadId !== undefined) return NO_SUCH_THREAD;
-    const turn =
-      thread === null
-        ? null
-        : await this.#turns.inPrompt(thread, { query: request.query?.given, messages: request.messages });
+    const { current: epoch } = this.#deps.erasureEpoch;
+    const found = await this.#thread(request);
+    if (!found.ok) return found;
+    const { value: thread } = found;
+    const turn = thread === null ? null : await this.#turns.inPrompt(thread, request);
     const kept = this.#keptBlocks(request, thread, turn);
     const isKept = kept.run !== null || (turn?.name !== undefined && kept.turns.has(turn.name));
     const [searched, shared, count] = await Promise.all([
@@ -99,7 +98,10 @@ export class ContextService {
     const form = { format: request.format, sources: request.sources ?? false, count };
     const made = await this.#answerOnce(request, { thread, turn, searched, shared, form, epoch });
     if (!made.ok) return made;
-    const answer = await withEtags(made.value);
+    const answer = {
+      ...(await withEtags(made.value)),
+      ...(thread !== null && request.thread !== undefined && { threadId: thread.id }),
+    };
     if (thread === null || request.history === undefined) return ok(answer);
     const { items: history, isLess } = await this.#history(thread, request.history);
     return ok({
@@ -108,6 +110,19 @@ export class ContextService {
       history,
       isStored: turn?.isStored ?? false,
     });
+  }
+
+  async #thread({ threadId, thread: named }: ContextRequest): Promise<Result<StoredThread | null>> {
+    const { stores, conversations } = this.#deps;
+    let id = threadId;
+    if (named !== undefined) {
+      const resumed = await conversations.resume(named.owner, named.newId, { agent: named.agent });
+      if (!resumed.ok) return resumed;
+      ({ id } = resumed.value.thread);
+    }
+    if (id === undefined) return ok(null);
+    const thread = stores.threads.get(id);
+    return thread === null ? NO_SUCH_THREAD : ok(thread);
   }
 
   /** The last messages of a thread, with the blocks that they were sent with. */
@@ -185,7 +200,7 @@ export class ContextService {
     const ofTurns = {
       ...(request.messages !== undefined && {
         pinned: (turn?.earlier ?? []).flatMap(({ index, name }) => {
-          const text = texts.get(name)?.text ?? "";
+          const text = index < 0 ? "" : (texts.get(name)?.text ?? "");
           return text === "" ? [] : [{ index, text }];
         }),
       }),
@@ -402,7 +417,7 @@ const answerOf = ({
   ...(recallId !== undefined && { recallId }),
 });
 
-async function withEtags({ stable, ...answer }: Answer): Promise<ContextAnswer> {
+async function withEtags({ stable, ...answer }: Answer): Promise<PromptContext> {
   const [stableTag, etag] = await Promise.all([
     hash16(stable.text),
     hash16(JSON.stringify([stable.text, answer.recalled.text, answer.pinned ?? []])),

@@ -1,14 +1,12 @@
 import { messageHash, turnNames, userText } from "../../../src/domain/context/message-hash.ts";
-import { withBlock } from "../../../src/domain/context/prompted-message.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
-import type { Message } from "../../../src/domain/schema/thread.ts";
-import type { PlacedSection } from "../contract.ts";
+import type { ContextRequest, PlacedSection } from "../contract.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ContextItems, ResolvedSection } from "./context-items.ts";
 import { type AskedTurn, type ContextStore, keyOf, type KeptTurn, type TurnPlace } from "./context-store.ts";
-import { currentTurn, listedTurn, type Turn, userMessages } from "./prompted-turns.ts";
+import { followingTurn, listedTurn, type Turn, userMessages } from "./prompted-turns.ts";
 import { textOf } from "./fitted-sections.ts";
 import { type SharedItems, sharedKey, type SharedOwners } from "./shared-owners.ts";
 
@@ -27,7 +25,7 @@ export type Turns = ReadonlyMap<string, KeptTurn>;
 export type Reread = { resolved: ResolvedSection[]; left: PlacedSection[]; isLess: boolean };
 
 /** A message of the user, and its turn. */
-type Said = { item: ReadMessage; message: Message; place: TurnPlace };
+type Said = { item: ReadMessage; place: TurnPlace };
 
 /** Reads the blocks of turns again, as far as what they show still exists. */
 export class KeptTurns {
@@ -40,12 +38,17 @@ export class KeptTurns {
   /** The turns of a prompt, whose caller may have listed its messages; null where there are none. */
   async inPrompt(
     thread: StoredThread,
-    { query, messages = [] }: { query: string | undefined; messages: readonly string[] | undefined },
+    { query, messages = [], history, format }: ContextRequest,
   ): Promise<Turn | null> {
     const { stores } = this.#deps;
     const naming = { stores, kept: (turns: readonly AskedTurn[]) => this.#keptNames(thread, turns) };
-    if (messages.length > 0) return listedTurn(naming, thread, { messages, hasCurrent: query !== undefined });
-    return query === undefined ? null : currentTurn(naming, thread, query);
+    const hasCurrent = query !== undefined;
+    // The format `messages` makes the whole prompt, of which a list tells all.
+    const isAll = history === undefined || format === "messages";
+    if (isAll && messages.length > 0) return listedTurn(naming, thread, { messages, hasCurrent });
+    if (isAll && !hasCurrent) return null;
+    const behind = messages.length > 0 || !hasCurrent ? messages : [await messageHash(query.given)];
+    return followingTurn(naming, thread, { held: history, behind, hasCurrent });
   }
 
   #keptNames(thread: StoredThread, turns: readonly AskedTurn[]): (string | null)[] {
@@ -90,7 +93,7 @@ export class KeptTurns {
     );
   }
 
-  /** Messages as their prompts had them: each message of the user with the block that it was sent with. */
+  /** The messages, each one of the user with the block that it was sent with. */
   async prompted(
     thread: StoredThread,
     items: readonly ReadMessage[],
@@ -105,12 +108,14 @@ export class KeptTurns {
     const texts = new Map(
       this.#read(turns, shared).map(([name, { block }, { resolved }]) => [name, textOf(resolved, block)]),
     );
-    const bodies = new Map<ReadMessage, Uint8Array>();
-    for (const { item, message, turn } of said) {
-      const text = turn === null ? "" : (texts.get(turn) ?? "");
-      if (text !== "") bodies.set(item, encoder.encode(JSON.stringify(withBlock(message, text))));
-    }
-    return { items: items.map((item) => ({ ...item, body: bodies.get(item) ?? item.body })), turns, shared };
+    const blocks = new Map(
+      said.map(({ item, turn }) => [item, turn === null ? "" : (texts.get(turn) ?? "")]),
+    );
+    const prompted = items.map((item) => {
+      const block = blocks.get(item) ?? "";
+      return { ...item, ...(block !== "" && { block }) };
+    });
+    return { items: prompted, turns, shared };
   }
 
   #read(turns: Turns, shared: SharedItems): [name: string, kept: KeptTurn, again: Reread][] {
@@ -126,7 +131,7 @@ export class KeptTurns {
   async #saidIn(
     thread: StoredThread,
     items: readonly ReadMessage[],
-  ): Promise<(Omit<Said, "place"> & { turn: string | null })[]> {
+  ): Promise<{ item: ReadMessage; turn: string | null }[]> {
     const { stores } = this.#deps;
     const said: Said[] = [];
     let before: string | undefined;
@@ -136,7 +141,7 @@ export class KeptTurns {
       const text = message?.role === "user" ? userText(message) : "";
       // A summary stands for messages of which the last one of the user places the next turn.
       if (item.compaction !== undefined) previous = undefined;
-      if (message === undefined || text === "") continue;
+      if (text === "") continue;
       if (previous === undefined) {
         const [last] = userMessages(stores, thread, item.seq).take(1);
         if (said.length === 0 && last !== undefined) before = await messageHash(last.text);
@@ -144,7 +149,6 @@ export class KeptTurns {
       }
       said.push({
         item,
-        message,
         place: { hash: await messageHash(text), from: previous.seq, to: item.seq },
       });
       previous = item;
@@ -157,8 +161,6 @@ export class KeptTurns {
       thread,
       said.map(({ place }, i) => ({ place, counted: counted[i] ?? "" })),
     );
-    return said.map(({ item, message }, i) => ({ item, message, turn: names[i] ?? null }));
+    return said.map(({ item }, i) => ({ item, turn: names[i] ?? null }));
   }
 }
-
-const encoder = new TextEncoder();

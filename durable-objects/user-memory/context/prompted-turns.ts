@@ -20,12 +20,19 @@ type Said = { seq: number; hash: string };
 type Tail = { said: Said[]; isWhole: boolean };
 /** The names of these turns as far as they have a block, else null. */
 type KeptNames = (turns: readonly AskedTurn[]) => (string | null)[];
-/** `before`: the hash of the user's message before the prompt. */
-type Naming = { kept: KeptNames; hasCurrent: boolean; isStored: boolean; before: string | undefined };
+/** `before`: the hash of the user's message before the prompt; `listed`: the index of the first message that the caller lists. */
+type Naming = {
+  kept: KeptNames;
+  hasCurrent: boolean;
+  isStored: boolean;
+  before: string | undefined;
+  listed: number;
+};
 /** The current turn, without a name where nothing is asked, and the earlier ones of a prompt. */
 export type Turn = {
   name: string | undefined;
   isStored: boolean;
+  /** `index`: in the caller's list of messages; negative for those that the thread has before it. */
   earlier: readonly { index: number; name: string }[];
 };
 
@@ -51,26 +58,38 @@ export function* userMessages(
   }
 }
 
-/** The current turn, whose message may be stored already, and the turns of the last messages before it. */
-export async function currentTurn(
+/**
+ * The turns of the thread's last messages, and of the messages behind them, by their hashes: the first ones of these may be stored
+ * already. With `hasCurrent`, the last one is asked now.
+ */
+export async function followingTurn(
   { stores, kept }: { stores: ThreadStores; kept: KeptNames },
   thread: StoredThread,
-  query: string,
+  {
+    held = HELD,
+    behind,
+    hasCurrent,
+  }: { held: number | undefined; behind: readonly string[]; hasCurrent: boolean },
 ): Promise<Turn> {
-  const hash = await messageHash(query);
   const last = stores.reader.walk(thread, { order: "newest", view: "raw", slice: HELD });
-  const heldFrom = [...last.take(HELD)].at(-1)?.seq ?? 0;
+  const heldFrom = [...last.take(held)].at(-1)?.seq ?? 0;
   // One message of the user at least, and the one before it, which places its turn.
   const tail = await tailOf(stores, thread, (n, seq) => n >= 2 && seq < heldFrom);
   const { said, isWhole } = tail;
-  const isStored = said.at(-1)?.hash === hash && !isAnswered(stores, thread, said.at(-1)?.seq ?? 0);
-  const end = isStored ? said.length - 1 : said.length;
+  const stored = storedAlready(behind, said, () => isAnswered(stores, thread, said.at(-1)?.seq ?? 0));
   const first = isWhole ? 0 : 1;
-  const prompt = [...said.slice(first, end).map((one) => one.hash), hash];
+  const past = said.slice(first, said.length - stored).map(({ hash }) => hash);
+  const prompt = [...past, ...behind];
   return turnOf(
     prompt,
     { tail, at: prompt.map((_, i) => first + i) },
-    { kept, hasCurrent: true, isStored, before: isWhole ? "" : said[0]?.hash },
+    {
+      kept,
+      hasCurrent,
+      isStored: hasCurrent && stored === behind.length,
+      before: isWhole ? "" : said[0]?.hash,
+      listed: past.length,
+    },
   );
 }
 
@@ -84,7 +103,7 @@ export async function listedTurn(
   const last = tail.said.at(-1)?.seq ?? 0;
   const at = placesOf(messages, tail, { hasCurrent, isAnswered: isAnswered(stores, thread, last) });
   const before = tail.said[(at[0] ?? 0) - 1]?.hash;
-  return turnOf(messages, { tail, at }, { kept, hasCurrent, isStored: false, before });
+  return turnOf(messages, { tail, at }, { kept, hasCurrent, isStored: false, before, listed: 0 });
 }
 
 /**
@@ -96,7 +115,7 @@ export async function listedTurn(
 async function turnOf(
   prompt: readonly string[],
   { tail: { said }, at }: { tail: Tail; at: readonly (number | null)[] },
-  { kept, hasCurrent, isStored, before }: Naming,
+  { kept, hasCurrent, isStored, before, listed }: Naming,
 ): Promise<Turn> {
   const counted = await turnNames(prompt, before);
   const asked = counted.map((name, index) => {
@@ -106,12 +125,21 @@ async function turnOf(
     return { counted: name, place: { hash: prompt[index] ?? "", from, to: said[i]?.seq ?? LAST_SEQ } };
   });
   const found = kept(asked);
-  const names = counted.map((name, index) => ({ index, name: found[index] ?? name }));
+  const names = counted.map((name, i) => ({ index: i - listed, name: found[i] ?? name }));
   if (!hasCurrent) return { name: undefined, isStored, earlier: names };
   const current = names.at(-1);
   const place = asked.at(-1)?.place ?? null;
   const isNew = place !== null && found.at(-1) === null;
   return { name: isNew ? placedName(place) : current?.name, isStored, earlier: names.slice(0, -1) };
+}
+
+/** How many of a prompt's first messages end the thread; all of them only where the last one is not answered. */
+function storedAlready(messages: readonly string[], said: readonly Said[], answered: () => boolean): number {
+  for (let n = Math.min(messages.length, said.length); n > 0; n--) {
+    const isEnd = said.slice(-n).every(({ hash }, i) => hash === messages[i]);
+    if (isEnd && (n < messages.length || !answered())) return n;
+  }
+  return 0;
 }
 
 /** The user's last messages until there are enough. */

@@ -8,7 +8,7 @@ import { plainObject, text, timestamp } from "./bounds.ts";
 import { provider } from "./prompt-cache.ts";
 import { name, tag } from "./memory-fields.ts";
 import { ownersField, recallKind } from "./recall.ts";
-import type { Message } from "./thread.ts";
+import { MessageList, type Message } from "./thread.ts";
 
 /** The formats of a block. */
 export const contextFormats = ["xml", "markdown", "json", "messages"] as const;
@@ -179,6 +179,14 @@ export const ContextBody = z
       description:
         "The user's thread. The stable block holds for it, and the turn's block is kept with the message that it was given for.",
     }),
+    thread: z.strictObject({ agent: name }).optional().openapi({
+      description:
+        "In place of `threadId`: the user's latest thread with this agent. It begins if there is none, so the token needs the scope `write`.",
+    }),
+    history: z.int().min(1).max(limits.page).optional().openapi({
+      description:
+        "The answer has so many of the thread's last messages; of a longer thread half as many at least, so that the first one changes seldom. `messages` are then the ones behind them.",
+    }),
     scope: name.optional().openapi({ description: "Only memories of this scope." }),
     owners: ownersField.openapi({
       description:
@@ -237,9 +245,21 @@ export const ContextBody = z
     path: ["profile"],
     error: "takes the place of `layers`: give one of them",
   })
-  .refine(({ messages, threadId }) => messages === undefined || threadId !== undefined, {
+  .refine(({ threadId, thread }) => threadId === undefined || thread === undefined, {
+    path: ["thread"],
+    error: "takes the place of `threadId`: give one of them",
+  })
+  .refine(({ messages, threadId, thread }) => messages === undefined || (threadId ?? thread) !== undefined, {
     path: ["messages"],
-    error: "goes with threadId, whose blocks it asks for",
+    error: "goes with threadId or thread, whose blocks it asks for",
+  })
+  .refine(({ history, threadId, thread }) => history === undefined || (threadId ?? thread) !== undefined, {
+    path: ["history"],
+    error: "goes with threadId or thread, whose messages it asks for",
+  })
+  .refine(({ history, format }) => history === undefined || format !== "messages", {
+    path: ["history"],
+    error: "goes with the formats of text; with `messages`, a layer `history` has the number",
   })
   .refine(({ snapshotTtl, snapshot }) => snapshotTtl === undefined || snapshot !== undefined, {
     path: ["snapshotTtl"],
@@ -308,6 +328,20 @@ export const ContextAnswer = z
       .optional()
       .openapi({
         description: "With `messages`: the blocks of earlier messages, by their index in the list.",
+      }),
+    threadId: z.string().optional().openapi({ description: "With `thread`: the thread's id." }),
+    history: z
+      .array(
+        MessageList.shape.items.element.extend({
+          block: z.string().optional().openapi({
+            description: "The block that the message was sent with. Put it before the message's text.",
+          }),
+        }),
+      )
+      .optional()
+      .openapi({
+        description:
+          "With `history`: the thread's last messages, with summaries in place of what they cover.",
       }),
     sections: z.array(Section),
     tokens: z.int(),

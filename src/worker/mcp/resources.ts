@@ -155,7 +155,7 @@ async function stableContext(asking: Context, uri: string): Promise<Result<ReadR
     { readOnly: isReadOnly(asking.access) },
   );
   if (!made.ok) return made;
-  return ok({ contents: [{ uri, mimeType: "text/plain", text: made.value.stable.text }] });
+  return ok({ contents: [{ uri, mimeType: "text/plain", text: made.value.answer.stable.text }] });
 }
 
 /** The stored body, without a note for the model: the user or the host chose this document. */

@@ -15,10 +15,10 @@ import { requireWholeTenant } from "../http/authenticate.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
 import { body, conditionHeaders, json, nothing, optionalBody, route } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import { isReadOnly, requireScope } from "../http/scope.ts";
+import { assertScope, isReadOnly, requireScope } from "../http/scope.ts";
 import { readOwners } from "../http/shared-owners.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/answer.ts";
+import { rawJson, wrapTime } from "../http/answer.ts";
 import { context } from "../use-cases/context.ts";
 
 const tenantProfilePath = z.object({
@@ -98,13 +98,20 @@ export const contexts = newRouter("memories")
     const { user } = c.req.valid("param");
     const condition = conditionOf(c);
     const asked = c.req.valid("json");
+    if (asked.thread !== undefined) assertScope(c, "write", false);
     await readOwners(c, asked.owners);
-    const answer = unwrap(
+    const { answer, history } = unwrap(
       await wrapTime(c, "context", context(c.get("services"), user, asked, { readOnly: isReadOnly(c) })),
     );
     const headers = { ETag: `"${answer.etag}"` };
     if (isNotModified(condition, answer.etag)) return c.body(null, 304, headers);
-    return c.json(answer, 200, headers);
+    return history === undefined
+      ? c.json(answer, 200, headers)
+      : rawJson<ContextAnswer>(
+          c,
+          [`${JSON.stringify(answer).slice(0, -1)},"history":[`, history, "]}"],
+          headers,
+        );
   })
   .openapi(listProfiles, async (c) => {
     const object = c.get("services").userMemory(await userHash(c.req.valid("param").user));

@@ -1,15 +1,15 @@
 import type { ContextRequest, PromptContext } from "../../../durable-objects/user-memory/contract.ts";
 import { planned, type PlannedLayer, searches, USUAL_LAYERS } from "../../domain/context/layers.ts";
 import { messageHash } from "../../domain/context/message-hash.ts";
-import { withBlock } from "../../domain/context/prompted-message.ts";
+import { promptedMessage, withBlock } from "../../domain/context/prompted-message.ts";
 import { steadyWindow } from "../../domain/conversation/history-window.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { fail, invalidField, ok, type Result } from "../../domain/errors.ts";
 import { hash16 } from "../../domain/hash.ts";
-import { userHash } from "../../domain/ids.ts";
+import { newThreadId, userHash } from "../../domain/ids.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
-import type { ReadMessage } from "../../domain/page-json.ts";
+import { messagesJson, type ReadMessage } from "../../domain/page-json.ts";
 import { type CountTokens } from "../../domain/context/tokens.ts";
 import { cacheLifetimeMs } from "../../domain/prompt-cache/lifetime.ts";
 import { durationMs } from "../../domain/prompt-cache/duration.ts";
@@ -27,16 +27,19 @@ const BUDGET = 2_000;
 const HOUR_MS = 60 * 60 * 1000;
 const HISTORY = 20;
 
+/** `history`: the thread's last messages as JSON, in the bytes that they were stored in. */
+type MadeContext = { answer: ContextAnswer; history?: Uint8Array };
+
 /**
  * Makes the memory of a prompt: one embedding of the query, then one call to the user's object. `readOnly`: somebody else
- * reads the user's memory; nothing is counted, and no block is kept.
+ * reads the user's memory; nothing is counted, no thread begins, and no block is kept.
  */
 export async function context(
   needs: Needs,
   user: string,
   body: ContextBody,
   { readOnly }: { readOnly: boolean },
-): Promise<Result<ContextAnswer>> {
+): Promise<Result<MadeContext>> {
   const { query: given, budget = BUDGET, format = "xml", threadId, scope, snapshot, messages } = body;
   const { tokenizer = "characters", provider = "anthropic", cacheTtl, sources = false } = body;
   const lifetime = cacheTtl === undefined ? undefined : (durationMs(cacheTtl) ?? undefined);
@@ -50,11 +53,13 @@ export async function context(
   );
   if (!chosen.ok) return chosen;
   // A thread's summaries stand in its messages.
-  const shown = chosen.value.filter(({ type }) => format !== "messages" || type !== "summary");
+  const hasHistory = format === "messages" || body.history !== undefined;
+  const shown = chosen.value.filter(({ type }) => !hasHistory || type !== "summary");
   const layers = planned(shown, budget);
   const problem = problemOf(layers, { ...body, budget }) ?? (await problemOfMessages(body));
   if (problem !== null) return invalidField(...problem);
   const history = format === "messages" ? layers.find(({ layer }) => layer.type === "history") : undefined;
+  const length = body.history ?? historyLength(history);
   const others = new Set((body.owners ?? []).filter((name) => name !== user));
   const shared = await Promise.all(Array.from(others, (name) => userHash(name)));
   const request: ContextRequest = {
@@ -72,6 +77,9 @@ export async function context(
     cacheTtlMs: cacheLifetimeMs(provider, lifetime),
     ...(given !== undefined && { query: await queryOf(needs, given, layers) }),
     ...(threadId !== undefined && { threadId }),
+    ...(body.thread !== undefined && {
+      thread: { ...body.thread, newId: newThreadId(owner.hash, needs.now()), owner },
+    }),
     ...(scope !== undefined && { scope }),
     ...(snapshot !== undefined && {
       snapshot: { name: snapshot, ttlMs: durationOr(body.snapshotTtl, HOUR_MS) },
@@ -79,7 +87,7 @@ export async function context(
     ...(messages !== undefined && { messages }),
     ...(body.referenceDate !== undefined && { referenceDate: body.referenceDate }),
     ...(body.timeZone !== undefined && { timeZone: body.timeZone }),
-    ...(format === "messages" && { history: historyLength(history) }),
+    ...(hasHistory && { history: length }),
     ...(shared.length > 0 && { owners: shared }),
     ...(readOnly && { isUncounted: true }),
   };
@@ -90,7 +98,15 @@ export async function context(
     ...rest,
     ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
   };
-  if (format !== "messages") return ok(answer);
+  if (body.history !== undefined) {
+    const items = said.length < length ? said : steadyWindow(said);
+    const { json } = messagesJson({ items, more: false }, ",");
+    return ok({
+      answer: { ...answer, etag: await hash16(answer.etag + decoder.decode(json)) },
+      history: json,
+    });
+  }
+  if (format !== "messages") return ok({ answer });
   const most = history?.max;
   const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizer);
   const prompt = promptOf(
@@ -98,11 +114,11 @@ export async function context(
     {
       query: given,
       most,
-      length: historyLength(history),
+      length,
       count,
     },
   );
-  return ok({ ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) });
+  return ok({ answer: { ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) } });
 }
 
 async function layersOf(
@@ -117,8 +133,9 @@ async function layersOf(
 }
 
 /** The field that asks to keep the blocks. */
-function keptField({ threadId, snapshot }: ContextBody): "threadId" | "snapshot" | null {
+function keptField({ threadId, thread, snapshot }: ContextBody): "threadId" | "thread" | "snapshot" | null {
   if (threadId !== undefined) return "threadId";
+  if (thread !== undefined) return "thread";
   return snapshot === undefined ? null : "snapshot";
 }
 
@@ -191,9 +208,9 @@ function promptOf(
     count,
   }: { query: string | undefined; most: number | undefined; length: number; count: CountTokens },
 ): Message[] {
-  const said = sanitizeConversation(lastWithin(history, { most, count, length }).map(parsed));
+  const said = sanitizeConversation(lastWithin(history, { most, count, length }).map(promptedMessage));
   const first = said.findIndex(({ role }) => role === "user");
-  const summaries = history.filter(({ compaction }) => compaction !== undefined).map(parsed);
+  const summaries = history.filter(({ compaction }) => compaction !== undefined).map(promptedMessage);
   const current: Message[] = query === undefined || isStored ? [] : [{ role: "user", content: query }];
   return [
     ...(stable.text === "" ? [] : [{ role: "system", content: stable.text }]),
@@ -210,10 +227,11 @@ function lastWithin(
 ): ReadMessage[] {
   let left = most;
   const said = history.filter(({ compaction }) => compaction === undefined);
-  const cut = said.findLastIndex(({ body }) => (left -= count(decoder.decode(body))) < 0);
+  const cut = said.findLastIndex(
+    ({ body, block = "" }) => (left -= count(decoder.decode(body)) + count(block)) < 0,
+  );
   const isWhole = cut < 0 && said.length < length;
   return isWhole ? said : steadyWindow(said.slice(cut + 1));
 }
 
 const decoder = new TextDecoder();
-const parsed = ({ body }: ReadMessage): Message => JSON.parse(decoder.decode(body)) as Message;

@@ -1,4 +1,5 @@
 import { type MessagePage, messagesJson, type PageJson, type ReadMessage } from "../../domain/page-json.ts";
+import { promptedMessage } from "../../domain/context/prompted-message.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
 import { fail, ok, type Result, invalidField } from "../../domain/errors.ts";
@@ -125,19 +126,15 @@ const SOURCE = Symbol("the stored message");
 type Sourced = Message & { [SOURCE]: ReadMessage };
 
 function sanitize(items: readonly ReadMessage[]): ReadMessage[] {
-  const messages = items.map((item) =>
-    Object.assign(JSON.parse(decoder.decode(item.body)) as Message, { [SOURCE]: item }),
-  );
+  const messages = items.map((item) => Object.assign(promptedMessage(item), { [SOURCE]: item }));
   const kept: Sourced[] = sanitizeConversation(messages);
-  const untouched = new Set<Message>(messages);
-  return kept.map((message) =>
-    untouched.has(message)
-      ? message[SOURCE]
-      : { ...message[SOURCE], body: encoder.encode(JSON.stringify(message)) },
-  );
+  const untouched = new Set<Message>(messages.filter((message) => message[SOURCE].block === undefined));
+  return kept.map((message) => {
+    const { block: _block, ...source } = message[SOURCE];
+    return untouched.has(message) ? source : { ...source, body: encoder.encode(JSON.stringify(message)) };
+  });
 }
 
-const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /** The seq in a cursor, which only fits the order of its first page. */

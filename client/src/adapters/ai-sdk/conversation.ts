@@ -1,11 +1,12 @@
 import type { Cairn } from "../../cairn.ts";
 import { newId } from "../../new-id.ts";
 import { hasCode } from "../../error.ts";
-import type { Message } from "../../shapes.ts";
 import { promptOf } from "./history.ts";
 import { guarded } from "../context/guarded.ts";
+import { memoryOf } from "../context/memory-of.ts";
 import type { MemoryFailure, MemoryOptions } from "../context/memory-options.ts";
 import type { NamedThread } from "../context/named-thread.ts";
+import { type HistoryMessage, NO_MEMORY, type PromptMemory } from "../context/prompt-memory.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
 import { steadyWindow } from "../../../../src/domain/conversation/history-window.ts";
@@ -59,30 +60,39 @@ export class Conversation {
     this.#thread = thread;
   }
 
-  /** The thread's last messages for a model, without those that the prompt repeats. */
-  async history(
+  /** The memory of a prompt, and the thread's last messages before it, without those that it repeats. */
+  async given(
     prompt: Prompt,
-    { ended, turn }: { ended?: AbortSignal | undefined; turn?: AbortSignal } = {},
-  ): Promise<PromptMessage[]> {
-    const { memory, history = 0 } = this.#options;
+    { ended, model }: { ended?: AbortSignal | undefined; model?: string } = {},
+  ): Promise<{ memory: PromptMemory; history: readonly PromptMessage[] }> {
+    const { context, history = 0 } = this.#options;
     const thread = this.#thread;
-    if (thread === undefined || history < 1) return [];
-    return guarded<PromptMessage[], MemoryFailure>(
+    const isAsked = thread !== undefined && history >= 1;
+    if (isAsked && context === false)
+      return { memory: NO_MEMORY, history: promptOf(await this.#read(thread, history, ended), prompt) };
+    const memory = await memoryOf(this.#options, thread, prompt, {
+      ended,
+      ...(model !== undefined && { model }),
+      ...(isAsked && { history }),
+    });
+    return { memory, history: promptOf(memory.history, prompt) };
+  }
+
+  /** The thread's last messages, where no context is asked for. */
+  #read(
+    thread: NamedThread,
+    limit: number,
+    ended: AbortSignal | undefined,
+  ): Promise<readonly HistoryMessage[]> {
+    const { memory } = this.#options;
+    return guarded<readonly HistoryMessage[], MemoryFailure>(
       this.#options,
       async (signal) => {
-        const query = { limit: history, view: "compacted" } as const;
+        const query = { limit, view: "compacted" } as const;
         const { items } = await thread.use(signal, (id) => memory.threads.read(id, query, { signal }));
-        const isWhole = items.length < history;
-        return promptOf(
-          // Stored messages have a role.
-          (isWhole ? items : steadyWindow(items)).map(({ message, compaction }) => ({
-            message: message as Message,
-            compaction,
-          })),
-          prompt,
-        );
+        return items.length < limit ? items : steadyWindow(items);
       },
-      { otherwise: [], failure: () => ({ doing: "history" }), ended, turn },
+      { otherwise: [], failure: () => ({ doing: "history" }), ended },
     );
   }
 

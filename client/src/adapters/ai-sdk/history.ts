@@ -1,14 +1,16 @@
 import { listField } from "../../../../src/domain/conversation/message.ts";
 import { sanitizeConversation } from "../../../../src/domain/conversation/sanitize.ts";
 import { givenResults, requestedCalls } from "../../../../src/domain/conversation/tool-calls.ts";
+import { withBlock } from "../../../../src/domain/context/prompted-message.ts";
 import type { Message } from "../../shapes.ts";
+import type { HistoryMessage } from "../context/prompt-memory.ts";
 import { hasInvocations, stepsOf } from "./invocations.ts";
 import { callParts, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";
 import { textOf } from "./message-text.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 
-/** A message of a thread; with a compaction, it is a summary of others. */
-type Stored = { message: Message; compaction?: object | undefined };
+/** A message of a thread; with a compaction, it is a summary of others. `block`: what its prompt had before it. */
+type Stored = { message: Readonly<Record<string, unknown>> } & Pick<HistoryMessage, "compaction" | "block">;
 
 /**
  * Converts stored messages of any adapter for a model. Summaries come first, then from a user's message on, each call
@@ -17,15 +19,25 @@ type Stored = { message: Message; compaction?: object | undefined };
  */
 export function promptOf(stored: readonly Stored[], prompt: Prompt): PromptMessage[] {
   const names = new Map<string, string>();
-  const messages = stored
-    .filter(({ message, compaction }) => compaction !== undefined || !isInstruction(message))
-    .flatMap(({ message }) => promptMessages(message, names));
+  const blocks = new Map<PromptMessage, string>();
+  const messages = stored.flatMap(({ message: given, compaction, block }) => {
+    // Stored messages have a role.
+    const message = given as Message;
+    if (compaction === undefined && isInstruction(message)) return [];
+    const made = promptMessages(message, names);
+    if (block !== undefined) for (const one of made) blocks.set(one, block);
+    return made;
+  });
   // Repetitions go first: of a turn that continues in the prompt, only a part is stored.
   const before = withoutRepeated(
     messages,
     prompt.filter(({ role }) => role !== "system"),
   );
-  const fresh = sanitizeConversation(before);
+  const told = before.map((message) => {
+    const block = blocks.get(message);
+    return block === undefined ? message : withBlock(message, block);
+  });
+  const fresh = sanitizeConversation(told);
   const summaries = fresh.filter(({ role }) => role === "system");
   const said = fresh.filter(({ role }) => role !== "system");
   const first = said.findIndex(({ role }) => role === "user");

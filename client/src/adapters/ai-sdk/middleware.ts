@@ -3,8 +3,6 @@ import { assistantMessage, brokenOff, Gathered } from "./answer.ts";
 import { Conversation, type ConversationOptions, type Spoken, spokenIn } from "./conversation.ts";
 import { requireConversationOptions } from "./require-options.ts";
 import { type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
-import { memoryOf } from "../context/memory-of.ts";
-import { withinTurn } from "../limits/time-limit.ts";
 import { NamedThread } from "../context/named-thread.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
@@ -42,11 +40,7 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
     const run = await sha256Hex(JSON.stringify(prompt.slice(0, last + 1).map(storedMessage)));
     const before = last === prompt.length - 1 ? undefined : runs.get(run);
     if (before !== undefined) return before;
-    const given = await withinTurn(options, ended, async (turn) => {
-      const history = await conversation.history(prompt, { ended, turn });
-      const memory = await memoryOf(options, thread, [...history, ...prompt], { ended, turn, model });
-      return { memory, history };
-    });
+    const given = await conversation.given(prompt, { ended, model });
     runs.set(run, given);
     return given;
   }
@@ -55,13 +49,12 @@ export function cairnMemory(options: ConversationOptions): LanguageModelMiddlewa
   async function begin(params: CallParams, model: string): Promise<Step> {
     const { prompt } = params;
     const { memory, history } = await givenTo(params, model);
-    const told = withBlocks([...history, ...prompt], memory);
-    const [earlier, sent] = [told.slice(0, history.length), told.slice(history.length)];
+    const sent = withBlocks(prompt, memory);
     const first = sent.findIndex(({ role }) => role !== "system");
     const head = first < 0 ? sent.length : first;
     const stable: Prompt = memory.stable === "" ? [] : [{ role: "system", content: memory.stable }];
     return {
-      prompt: [...sent.slice(0, head), ...stable, ...earlier, ...sent.slice(head)],
+      prompt: [...sent.slice(0, head), ...stable, ...history, ...sent.slice(head)],
       spoken: spokenIn(prompt),
     };
   }

@@ -16,8 +16,6 @@ type Guarded<T, Failure> = {
   failure: () => Failure;
   /** The caller's own signal. */
   ended?: AbortSignal | undefined;
-  /** The limit of a turn whose memory work is guarded in several parts; it aborts with `ended` too. */
-  turn?: AbortSignal | undefined;
 };
 
 /**
@@ -27,12 +25,11 @@ type Guarded<T, Failure> = {
 export async function guarded<T, Failure extends { doing: string }>(
   { timeoutMs, strict = false, onError = logged }: GuardOptions<Failure>,
   work: (signal: AbortSignal) => Promise<T>,
-  { otherwise, failure, ended, turn }: Guarded<T, Failure>,
+  { otherwise, failure, ended }: Guarded<T, Failure>,
 ): Promise<T> {
-  // The limit of the turn has passed, and `onError` knows.
-  if (turn?.aborted === true && ended?.aborted !== true) return otherwise;
+  const done = withinLimit({ timeoutMs }, work, ended);
   try {
-    return await withinLimit({ timeoutMs }, work, turn ?? ended);
+    return await done;
   } catch (error) {
     if (strict || ended?.aborted === true) throw error;
     // `onError` may throw or reject; that breaks no answer.

@@ -1,12 +1,13 @@
 import {
   type ContextOptions,
   NO_MEMORY,
-  type PromptMemory,
   promptMemory,
   type PromptMessage,
+  type ReadMemory,
 } from "./prompt-memory.ts";
 import type { Cairn } from "../../cairn.ts";
 import { type ContextFailure, guarded, type GuardOptions } from "./guarded.ts";
+import type { ContextThread } from "./named-thread.ts";
 
 /** The providers whose caches Cairn knows; the SDK names a model's as in `openai.responses`. */
 const PROVIDERS = ["anthropic", "openai", "google"] as const;
@@ -18,12 +19,21 @@ function contextFor(model: string, context: ContextOptions | undefined): Context
 }
 
 /** A thread that an adapter finds, and finds again if it was deleted. */
-type FoundThread = { use<T>(signal: AbortSignal, work: (id: string) => Promise<T>): Promise<T> };
+export type FoundThread = {
+  useInContext(work: (thread: ContextThread) => Promise<ReadMemory>): Promise<ReadMemory>;
+};
 
 type Reader<Failure extends { doing: string }> = GuardOptions<Failure> & {
   memory: Pick<Cairn, "context">;
   user: string;
   context?: ContextOptions | false | undefined;
+};
+
+type Asked = {
+  ended?: AbortSignal | undefined;
+  model?: string;
+  /** Asks for so many of the thread's last messages. */
+  history?: number;
 };
 
 /**
@@ -34,18 +44,18 @@ export async function memoryOf<Failure extends { doing: string }>(
   options: Reader<Failure | ContextFailure>,
   thread: FoundThread | undefined,
   messages: readonly PromptMessage[],
-  { ended, turn, model = "" }: { ended?: AbortSignal | undefined; turn?: AbortSignal; model?: string } = {},
-): Promise<PromptMemory> {
+  { ended, model = "", history }: Asked = {},
+): Promise<ReadMemory> {
   const { memory, user } = options;
   if (options.context === false) return NO_MEMORY;
   const context = contextFor(model, options.context);
-  return guarded<PromptMemory, Failure | ContextFailure>(
+  return guarded<ReadMemory, Failure | ContextFailure>(
     options,
     (signal) => {
-      const read = (id: string | undefined) =>
-        promptMemory({ memory, user, thread: id, context }, messages, { signal });
-      return thread === undefined ? read(undefined) : thread.use(signal, read);
+      const read = (named: ContextThread | undefined) =>
+        promptMemory({ memory, user, thread: named, context, history }, messages, { signal });
+      return thread === undefined ? read(undefined) : thread.useInContext(read);
     },
-    { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }), ended, turn },
+    { otherwise: NO_MEMORY, failure: () => ({ doing: "context" }), ended },
   );
 }

@@ -1,8 +1,12 @@
 import type { Cairn } from "../../cairn.ts";
 import { hasCode } from "../../error.ts";
+import type { ContextBody } from "../../shapes.ts";
 
 /** A thread's id, or the agent with whom the user's latest thread is. */
 export type ThreadOption = string | { agent: string };
+
+/** A thread as a call for a context names it. */
+export type ContextThread = Pick<ContextBody, "threadId" | "thread">;
 
 type Owner = { memory: Pick<Cairn, "threads">; user: string };
 
@@ -19,8 +23,33 @@ export class NamedThread {
   }
 
   /** Calls `work` with the thread's id; again with a new one if the agent's thread was deleted. */
-  async use<T>(signal: AbortSignal, work: (id: string) => Promise<T>): Promise<T> {
+  use<T>(signal: AbortSignal, work: (id: string) => Promise<T>): Promise<T> {
     const { memory, user } = this.#owner;
+    return this.#found(work, async (thread) => {
+      const { id } = await memory.threads.resume(user, thread, { signal });
+      this.#resumed = id;
+      return work(id);
+    });
+  }
+
+  /** The same for a call that finds or begins an agent's thread itself, and answers with its id. */
+  useInContext<T extends { threadId?: string | undefined }>(
+    work: (thread: ContextThread) => Promise<T>,
+  ): Promise<T> {
+    return this.#found(
+      (threadId) => work({ threadId }),
+      async (thread) => {
+        const answer = await work({ thread });
+        this.#resumed = answer.threadId;
+        return answer;
+      },
+    );
+  }
+
+  async #found<T>(
+    work: (id: string) => Promise<T>,
+    begin: (thread: { agent: string }) => Promise<T>,
+  ): Promise<T> {
     if (typeof this.#thread === "string") return work(this.#thread);
     const known = this.#resumed;
     try {
@@ -28,8 +57,6 @@ export class NamedThread {
     } catch (error) {
       if (!hasCode(error, "not_found")) throw error;
     }
-    const { id } = await memory.threads.resume(user, this.#thread, { signal });
-    this.#resumed = id;
-    return work(id);
+    return begin(this.#thread);
   }
 }

@@ -3,8 +3,9 @@ import { withBlock } from "../../../../src/domain/context/prompted-message.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { CallOptions } from "../../options.ts";
-import type { ContextBody } from "../../shapes.ts";
+import type { ContextAnswer, ContextBody } from "../../shapes.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
+import type { ContextThread } from "./named-thread.ts";
 
 /** Options of a context that a prompt does not give. */
 export type ContextOptions = Pick<
@@ -45,7 +46,12 @@ export const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
 /** The memory of a prompt: a stable block for its beginning, and blocks for messages, by their index. */
 export type PromptMemory = { stable: string; blocks: ReadonlyMap<number, string> };
 
-export const NO_MEMORY: PromptMemory = { stable: "", blocks: new Map() };
+/** With the id of the thread if an agent named it, and its last messages if they were asked for. */
+export type ReadMemory = PromptMemory & { threadId?: string | undefined; history: HistoryMessage[] };
+
+export type HistoryMessage = NonNullable<ContextAnswer["history"]>[number];
+
+export const NO_MEMORY: ReadMemory = { stable: "", blocks: new Map(), history: [] };
 
 /** A message of a prompt, in any SDK's shape. */
 export type PromptMessage = { role: string; content?: unknown };
@@ -54,8 +60,10 @@ type Reader = {
   memory: Pick<Cairn, "context">;
   user: string;
   /** The thread that keeps the blocks; without one, only the last message has a block. */
-  thread: string | undefined;
+  thread: ContextThread | undefined;
   context: ContextOptions | undefined;
+  /** Asks for so many of the thread's last messages; the prompt's are behind them. */
+  history?: number | undefined;
 };
 
 /** The most hashes of a call, and the longest query in bytes of UTF-8. */
@@ -64,10 +72,10 @@ const QUERY_BYTES = 256 * 1024;
 
 /** Reads the memory of a prompt: the block of the user's last message that has text, and those of the earlier ones. */
 export async function promptMemory(
-  { memory, user, thread, context }: Reader,
+  { memory, user, thread, context, history: asked }: Reader,
   messages: readonly PromptMessage[],
   options: CallOptions,
-): Promise<PromptMemory> {
+): Promise<ReadMemory> {
   const said = messages
     .map((message, index) => ({ index, text: message.role === "user" ? userText(message).trim() : "" }))
     .filter(({ text }) => text !== "")
@@ -78,12 +86,15 @@ export async function promptMemory(
     stable,
     recalled,
     pinned = [],
+    threadId,
+    history = [],
   } = await memory.context(
     user,
     {
       ...context,
       ...(last && { query: truncateUtf8(last.text, QUERY_BYTES) }),
-      ...(thread !== undefined && { threadId: thread }),
+      ...thread,
+      ...(asked !== undefined && { history: asked }),
       ...(hashes.length > 0 && { messages: hashes }),
     },
     options,
@@ -94,7 +105,7 @@ export async function promptMemory(
     if (at !== undefined) blocks.set(at, text);
   }
   if (last !== undefined && recalled.text !== "") blocks.set(last.index, recalled.text);
-  return { stable: stable.text, blocks };
+  return { stable: stable.text, blocks, threadId, history };
 }
 
 /** The messages with their blocks; a block becomes a message's first text. */

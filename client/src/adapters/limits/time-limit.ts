@@ -18,27 +18,16 @@ export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
  * `ended` if that aborts first. The signal ends the calls, and nobody waits for what ignores it.
  */
 export function withinLimit<T>(
-  limit: TimeLimit,
+  { timeoutMs = TIMEOUT_MS }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T>,
   ended?: AbortSignal,
 ): Promise<T> {
-  return withinTurn(limit, ended, (signal) => unlessAborted(signal, work(signal)));
-}
-
-/** Gives work of several guarded parts the one limit of a turn. It passes where the parts notice it. */
-export async function withinTurn<T>(
-  { timeoutMs = TIMEOUT_MS }: TimeLimit,
-  ended: AbortSignal | undefined,
-  work: (turn: AbortSignal) => Promise<T>,
-): Promise<T> {
   const limit = new AbortController();
+  // A runtime without `AbortSignal.any` throws here, and no caller takes that for an outage.
+  const signal = ended === undefined ? limit.signal : AbortSignal.any([limit.signal, ended]);
   const cancel = realTime.after(timeoutMs, () => limit.abort(timeoutError(timeoutMs)));
-  try {
-    // A runtime without `AbortSignal.any` fails here, visibly.
-    return await work(ended === undefined ? limit.signal : AbortSignal.any([limit.signal, ended]));
-  } finally {
-    cancel();
-  }
+  const begun = async () => work(signal);
+  return unlessAborted(signal, begun()).finally(cancel);
 }
 
 /**

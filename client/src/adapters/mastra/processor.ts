@@ -6,10 +6,10 @@ import type { OptionNames } from "../../known-options.ts";
 import type { MemoryOptions } from "../context/memory-options.ts";
 import { MEMORY_OPTIONS, requireMemoryOptions } from "../context/memory-options.ts";
 import { memoryOf } from "../context/memory-of.ts";
-import { NamedThread } from "../context/named-thread.ts";
+import { type ContextThread, NamedThread } from "../context/named-thread.ts";
 import { limited } from "../limits/time-limit.ts";
 import { requireValid } from "../options/require-options.ts";
-import { type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
+import { type PromptMemory, type ReadMemory, withBlocks } from "../context/prompt-memory.ts";
 import { ThreadRecords } from "./thread-records.ts";
 
 type Prompt = ProcessLLMRequestArgs["prompt"];
@@ -50,8 +50,8 @@ export function cairnProcessor(options: CairnProcessorOptions): CairnProcessor {
   const threadOf = (mastraThread: string | undefined) => {
     if (named !== undefined || mastraThread === undefined) return named;
     return {
-      use: <T>(_signal: AbortSignal, work: (id: string) => Promise<T>) =>
-        inThreadOf(records, mastraThread, work),
+      useInContext: (work: (thread: ContextThread) => Promise<ReadMemory>) =>
+        inThreadOf(records, mastraThread, (threadId) => work({ threadId })),
     };
   };
 

@@ -1,6 +1,6 @@
 import type { Cairn } from "../../cairn.ts";
 import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
-import { NamedThread } from "../context/named-thread.ts";
+import { type ContextThread, NamedThread } from "../context/named-thread.ts";
 import { type ContextOptions, type PromptMessage, promptMemory } from "../context/prompt-memory.ts";
 import type { ExecutionContext, Item } from "./interfaces.ts";
 import { messageIn } from "./turns.ts";
@@ -31,11 +31,12 @@ export class RunMemories {
     const said = items.map(promptMessageOf);
     const isAsked = query.trim() !== "" && said.every(({ role }) => role !== "user");
     const prompt = isAsked ? [...said, { role: "user", content: query }] : said;
-    const read = (thread: string | undefined) => promptMemory({ ...reader, thread }, prompt, { signal });
+    const read = (thread: ContextThread | undefined) =>
+      promptMemory({ ...reader, thread }, prompt, { signal });
     const { stable, blocks } =
       ctx.threadId === ""
         ? await read(undefined)
-        : await this.#threadOf(reader, ctx.threadId).use(signal, read);
+        : await this.#threadOf(reader, ctx.threadId).useInContext(read);
     const memory: RunMemory = {
       first: [stable, blocks.get(items.length) ?? ""].filter((text) => text !== "").join("\n"),
       blocks: new Map(

@@ -30,7 +30,7 @@ export const memoryContext = tool({
   run: async ({ services, access }, asked) => {
     const answer = await context(services, access.user, asked, { readOnly: isReadOnly(access) });
     if (!answer.ok) return answer;
-    const { stable, recalled } = answer.value;
+    const { stable, recalled } = answer.value.answer;
     const text = [stable.text, recalled.text].filter((block) => block !== "").join("\n\n");
     return textResult(text === "" ? "Nothing is remembered that bears on it." : text);
   },
