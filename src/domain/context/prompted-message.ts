@@ -1,14 +1,3 @@
-import type { ReadMessage } from "../page-json.ts";
-import type { Message } from "../schema/thread.ts";
-
-/** A stored message as its prompt had it. */
-export function promptedMessage({ body, block }: Pick<ReadMessage, "body" | "block">): Message {
-  const message = JSON.parse(decoder.decode(body)) as Message;
-  return block === undefined ? message : withBlock(message, block);
-}
-
-const decoder = new TextDecoder();
-
 /**
  * A user's message as a model gets it: the turn's block, then what the user said. Its other fields stay. The results of tools that
  * Anthropic's API puts into such a message stay first, as it requires.

@@ -1,7 +1,7 @@
 import type { ContextRequest, PromptContext } from "../../../durable-objects/user-memory/contract.ts";
 import { planned, type PlannedLayer, searches, USUAL_LAYERS } from "../../domain/context/layers.ts";
 import { messageHash } from "../../domain/context/message-hash.ts";
-import { promptedMessage, withBlock } from "../../domain/context/prompted-message.ts";
+import { withBlock } from "../../domain/context/prompted-message.ts";
 import { steadyWindow } from "../../domain/conversation/history-window.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { fail, invalidField, ok, type Result } from "../../domain/errors.ts";
@@ -17,6 +17,7 @@ import type { ContextAnswer, ContextBody, ContextFormat, ContextLayer } from "..
 import type { Message } from "../../domain/schema/thread.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
 import type { Services } from "../services.ts";
+import { promptedMessage } from "./prompted-message.ts";
 
 type Needs = Pick<
   Services,

@@ -1,5 +1,4 @@
 import { type MessagePage, messagesJson, type PageJson, type ReadMessage } from "../../domain/page-json.ts";
-import { promptedMessage } from "../../domain/context/prompted-message.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
 import { fail, ok, type Result, invalidField } from "../../domain/errors.ts";
@@ -9,6 +8,7 @@ import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
 import { readableFromGenerator } from "../../platform/readable-from-generator.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
+import { promptedMessage } from "./prompted-message.ts";
 
 /**
  * A read of a thread: the object's query, whether its pages have the blocks of their prompts, and are sanitized here. `list`: the
