@@ -60,8 +60,16 @@ export async function startCairn({
   });
 }
 
-/** The modules that wrangler would deploy. */
+const bundles = new Map<string, Module[]>();
+
+/** The modules that wrangler would deploy: built once for a process. */
 function bundled(config: string): Module[] {
+  const modules = bundles.get(config) ?? build(config);
+  bundles.set(config, modules);
+  return modules;
+}
+
+function build(config: string): Module[] {
   const out = mkdtempSync(join(tmpdir(), "cairn-bench-"));
   try {
     const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");

@@ -269,7 +269,11 @@ const COUNTED = 5;
 const ROUNDS = 4;
 
 /** Medians over rounds of calls, or over single calls if each finds its object evicted. */
-async function measured(client: Client, probe: Probe, { ms, calls }: Bounds): Promise<Omit<Point, "size">> {
+async function measured(
+  client: Client,
+  probe: Probe,
+  { ms, calls, settles }: Bounds & { settles: boolean },
+): Promise<Omit<Point, "size">> {
   const { name, user, call, check, from } = probe;
   let made = 0;
   const rows: { read: number; written: number }[] = [];
@@ -277,7 +281,7 @@ async function measured(client: Client, probe: Probe, { ms, calls }: Bounds): Pr
   if (from === "called") {
     for (let i = 0; i < counted; i++) await client.call(call(i));
     // An alarm that they set would be counted too.
-    await idle(client.server);
+    if (settles) await idle(client.server);
   }
   for (; made < counted; made++) {
     if (from === "evicted") await bench(client, user(made), "evict");
@@ -351,13 +355,13 @@ export async function measureSizes(size: keyof typeof allSizes): Promise<void> {
         const group = `${count(reached)} ${scale.what}`;
         progress.step(group, "filling in", secondsOf(scale, i));
         const probes = await scale.growTo(reached);
-        await idle(server);
+        if (size !== "smoke") await idle(server);
         for (const probe of probes) {
           progress.step(group, probe.name, (5 * SECONDS.probe) / probes.length);
           // A call that adds one may not add many.
           const most = probe.adds === true ? Math.min(2_000, Math.max(20, reached / 4)) : 10_000;
           const bounds = size === "smoke" ? { ms: 50, calls: 2 } : { ms: 1_000 * SECONDS.probe, calls: most };
-          const point = await measured(client, probe, bounds);
+          const point = await measured(client, probe, { ...bounds, settles: size !== "smoke" });
           const line = lines.find(({ name }) => name === probe.name);
           if (line === undefined) lines.push({ name: probe.name, points: [{ size: reached, ...point }] });
           else line.points.push({ size: reached, ...point });
