@@ -7,8 +7,9 @@ import { wordsWithoutMarks } from "../../src/domain/ranking/marks.ts";
 import { contentWords, mentions } from "../../src/domain/ranking/question.ts";
 import { corrections, knownCorrection, withCorrections } from "../../src/domain/ranking/spelling.ts";
 import { searchedQuery } from "../../src/domain/memory/searched-query.ts";
+import { anyCharacter } from "../any-character.ts";
 
-const anyText = fc.string({ unit: "binary", maxLength: 200 });
+const anyText = fc.string({ unit: anyCharacter, maxLength: 200 });
 const words = fc
   .array(fc.constantFrom("deploy", "Lisbon", "C++", "他对什么过敏", "when", "Zoë", "please", "3"), {
     minLength: 1,
@@ -88,7 +89,7 @@ describe("the part of a query that asks", () => {
 describe("a searched query", () => {
   it("is never empty", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 200 }), (query) => {
+      fc.property(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 200 }), (query) => {
         expect(searchedQuery(query).query).not.toBe("");
       }),
     );

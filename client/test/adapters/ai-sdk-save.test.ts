@@ -14,7 +14,6 @@ import { describe, expect, it } from "vitest";
 import { cairnMemory, type ConversationOptions } from "../../src/adapters/ai-sdk.ts";
 import type { Fetch } from "../../src/index.ts";
 import { calls, promptsOf, says, scripted, textIn } from "./ai-sdk-model.ts";
-import { silent } from "./broken.ts";
 import { begin, messagesOf, textsOf, weather, withMemory } from "./ai-sdk-thread.ts";
 import { clientOf } from "./cairn.ts";
 
@@ -191,20 +190,19 @@ describe("after a call", () => {
 
   it("asks for the agent's thread once, and no request waits for another one's question", async () => {
     const sent: string[] = [];
-    let hangs = true;
+    const hung = Promise.withResolvers<Response>();
     const fetching: Fetch = (request) => {
       if (!request.url.endsWith("/resume")) return fetch(request);
       sent.push(request.url);
-      const first = hangs;
-      hangs = false;
-      return first ? silent(request) : fetch(request);
+      return sent.length === 1 ? hung.promise : fetch(request);
     };
     const { user, memory } = await begin({ fetch: fetching, retry: false });
     const options = { memory, user, thread: { agent: "chat" }, context: false, onError: () => {} } as const;
-    const wrapped = withMemory(scripted(says("ok")), { ...options, timeoutMs: 1_500 });
+    const wrapped = withMemory(scripted(says("ok")), options);
     const first = generateText({ model: wrapped, prompt: "one" });
     await expect.poll(() => sent).toHaveLength(1);
     for (const prompt of ["two", "three"]) await generateText({ model: wrapped, prompt });
+    hung.reject(new TypeError("fetch failed"));
     await first;
     expect(sent).toHaveLength(2);
     const { items } = await memory.threads.list(user, { agent: "chat" });

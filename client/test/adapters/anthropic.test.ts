@@ -11,6 +11,7 @@ import { normalPath } from "../../src/adapters/anthropic/paths.ts";
 import { CairnError } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { fromNow } from "../../../test/from-now.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 
 type Command = Parameters<MemoryToolHandlers[keyof MemoryToolHandlers]>[0];
 
@@ -347,7 +348,7 @@ describe("paths", () => {
       "~",
     );
     const anyPath = fc.oneof(
-      fc.string({ unit: "binary" }),
+      fc.string({ unit: anyCharacter }),
       fc.array(pieces).map((all) => all.join("")),
       fc.array(pieces).map((all) => `/memories${all.join("")}`),
       fc.array(pieces).map((all) => `/memories/${all.join("/")}`),

@@ -25,6 +25,7 @@ import { describe, expect, it } from "vitest";
 import { CairnSaver, type CairnSaverOptions, CairnStore } from "../../src/adapters/langgraph.ts";
 import type { CairnOptions } from "../../src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 
 const newSaver = async (
   options: Partial<CairnSaverOptions> = {},
@@ -192,7 +193,7 @@ describe("a graph", () => {
 describe("a checkpoint", () => {
   // The reference refuses some names, which objects have of themselves.
   const names = fc
-    .string({ minLength: 1, unit: "binary" })
+    .string({ minLength: 1, unit: anyCharacter })
     .filter((one) => !(one in {}) && one !== "prototype");
   const values = fc.dictionary(names, fc.jsonValue({ maxDepth: 4 }));
 
