@@ -3,7 +3,7 @@ import type { Cairn } from "../cairn.ts";
 import type { OptionNames } from "../known-options.ts";
 import { CairnProfile, type Synthesize } from "./agent-memory/profile.ts";
 import type { AgentMemoryNamespace } from "./agent-memory/types.ts";
-import { limited, type TimeLimit } from "./limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { requireMemory } from "./options/require-options.ts";
 
 export type * from "./agent-memory/types.ts";
@@ -23,6 +23,7 @@ const OPTIONS: OptionNames<AgentMemoryOptions> = {
   synthesize: true,
   timeoutMs: true,
 };
+const METHODS = ["get", "delete", "remember", "ingest", "recall", "list"] as const;
 /** Characters of a profile's name, as in Agent Memory. */
 const NAME = 100;
 
@@ -45,7 +46,9 @@ export function agentMemory(options: AgentMemoryOptions): AgentMemoryNamespace {
   };
   return {
     async getProfile(name) {
-      return new CairnProfile({ memory, user: userOf("getProfile", name), synthesize });
+      const user = userOf("getProfile", name);
+      const copy = (own: Cairn) => new CairnProfile({ memory: own, user, synthesize });
+      return limitMethods(copy(memory), METHODS, options, copy, CairnProfile.prototype);
     },
     async deleteProfile(name) {
       await memory.erasures.user(userOf("deleteProfile", name));

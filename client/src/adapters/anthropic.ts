@@ -3,7 +3,7 @@ import type { Cairn } from "../cairn.ts";
 import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from "./anthropic/files.ts";
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
-import { limited, type TimeLimit } from "./limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
@@ -37,6 +37,8 @@ const OPTIONS: OptionNames<CairnMemoryFilesOptions> = {
   timeoutMs: true,
 };
 
+const METHODS = ["view", "create", "str_replace", "insert", "delete", "rename"] as const;
+
 /** Tries of one edit against concurrent writers. In each round one of them succeeds. */
 const ATTEMPTS = 40;
 
@@ -53,8 +55,12 @@ const ATTEMPTS = 40;
  */
 export function cairnMemoryFiles(options: CairnMemoryFilesOptions): MemoryToolHandlers {
   requireUser("cairnMemoryFiles", options, OPTIONS);
+  const copy = (memory: Pick<Cairn, "kv">) => handlersOf(memory, options);
+  return limitMethods(copy(limited(options.memory, options)), METHODS, options, copy);
+}
+
+function handlersOf(memory: Pick<Cairn, "kv">, options: CairnMemoryFilesOptions): MemoryToolHandlers {
   const { user, prefix = "", ttlMs, maxFileBytes = Infinity, signal } = options;
-  const memory = limited(options.memory, options);
   const files = new MemoryFiles({ memory, user, prefix, ttlMs, signal });
 
   const sized = (path: string, text: string): string => {

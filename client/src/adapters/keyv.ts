@@ -3,7 +3,7 @@ import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries } from "./entries/large-entries.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
-import { limited, type TimeLimit } from "./limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 
 export type CairnKeyvOptions = TimeLimit & {
   memory: Cairn;
@@ -14,6 +14,19 @@ export type CairnKeyvOptions = TimeLimit & {
 };
 
 const OPTIONS: OptionNames<CairnKeyvOptions> = { memory: true, user: true, prefix: true, timeoutMs: true };
+
+/** `iterator` is read lazily: each of its calls has the limit. */
+const METHODS = [
+  "get",
+  "getMany",
+  "set",
+  "setMany",
+  "delete",
+  "deleteMany",
+  "clear",
+  "has",
+  "hasMany",
+] as const;
 
 type Entry = { key: string; value: unknown; ttl?: number };
 type ErrorListener = (error: unknown) => void;
@@ -31,7 +44,7 @@ export class CairnKeyvStore {
   readonly #user: string;
   readonly #prefix: string;
   readonly #values: LargeEntries;
-  readonly #listeners = new Set<ErrorListener>();
+  #listeners = new Set<ErrorListener>();
 
   constructor(options: CairnKeyvOptions) {
     requireUser("cairnKeyv", options, OPTIONS);
@@ -42,6 +55,13 @@ export class CairnKeyvStore {
     this.#prefix = prefix;
     this.#values = new LargeEntries(memory, user, { inline: ENTRY_BYTES });
     this.opts = { dialect: "sqlite", url: "cairn", user, prefix };
+    const copy = (own: Cairn) => {
+      const copied = new CairnKeyvStore({ ...options, memory: own });
+      copied.namespace = this.namespace;
+      copied.#listeners = this.#listeners;
+      return copied;
+    };
+    limitMethods(this, METHODS, options, copy, CairnKeyvStore.prototype);
   }
 
   /** The value, or undefined. Emits a failure too, since Keyv 5 hides it behind undefined. */

@@ -1,7 +1,7 @@
 import type { Cairn, Memory } from "../index.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
-import { limited, type TimeLimit } from "./limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";
 import { matches, newestFirst, questionsOf, roomy } from "./molroo/query.ts";
@@ -53,6 +53,16 @@ export type MolrooMemory = Required<MemoryAdapter> & {
   forget(id: string): Promise<void>;
 };
 
+const METHODS = [
+  "saveEpisode",
+  "recall",
+  "semanticRecall",
+  "saveReflection",
+  "getReflections",
+  "getByIds",
+  "forget",
+] as const;
+
 /** The most hits of one search. */
 const MOST_HITS = 100;
 const TOP_K = 5;
@@ -66,8 +76,12 @@ const TOP_K = 5;
  */
 export function molrooMemory(options: MolrooMemoryOptions): MolrooMemory {
   requireUser("molrooMemory", options, OPTIONS);
+  const copy = (memory: Cairn) => memoryOf(memory, options);
+  return limitMethods(copy(limited(options.memory, options)), METHODS, options, copy);
+}
+
+function memoryOf(memory: Cairn, options: MolrooMemoryOptions): MolrooMemory {
   const { user, scope = "molroo", waitUntil, onError } = options;
-  const memory = limited(options.memory, options);
   const whole = new LargeRecords(memory, user);
   const tell =
     onError ??

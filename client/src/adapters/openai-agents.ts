@@ -10,7 +10,7 @@ import {
   type ContextCallOptions,
   requireContextOptions,
 } from "./context/require-context-options.ts";
-import { limited, type TimeLimit } from "./limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { requireUser } from "./options/require-options.ts";
 import { type OptionNames, requireKnownOptions } from "../known-options.ts";
 import { itemsOf, messageOf } from "./openai-agents/item.ts";
@@ -40,6 +40,8 @@ const OPTIONS: OptionNames<CairnSessionOptions> = {
   timeoutMs: true,
 };
 
+const METHODS = ["getItems", "addItems", "popItem", "clearSession"] as const;
+
 /** The most messages that one call reads. */
 const PAGE = 1000;
 
@@ -47,12 +49,12 @@ const PAGE = 1000;
 export class CairnSession implements Session {
   readonly #memory: Cairn;
   readonly #threads: Cairn["threads"];
-  readonly #blocks = new SessionBlocks();
+  #blocks = new SessionBlocks();
   readonly #user: string;
   readonly #sessionId: string;
   readonly #agent: string;
   /** The last known thread; another worker may have cleared the session since. */
-  #thread: string | undefined;
+  #known: { thread?: string | undefined } = {};
 
   constructor(options: CairnSessionOptions) {
     requireUser("cairnSession", options, OPTIONS);
@@ -63,6 +65,13 @@ export class CairnSession implements Session {
     this.#user = user;
     this.#sessionId = sessionId;
     this.#agent = prefix + sessionId;
+    const copy = (own: Cairn) => {
+      const copied = new CairnSession({ ...options, sessionId, memory: own });
+      copied.#blocks = this.#blocks;
+      copied.#known = this.#known;
+      return copied;
+    };
+    limitMethods(this, METHODS, options, copy, CairnSession.prototype);
   }
 
   async getSessionId(): Promise<string> {
@@ -110,7 +119,7 @@ export class CairnSession implements Session {
     const ids: string[] = [];
     for await (const { id } of this.#threads.all(this.#user, { agent: this.#agent })) ids.push(id);
     for (const id of ids) await wasThere(this.#threads.delete(id));
-    this.#thread = undefined;
+    this.#known.thread = undefined;
   }
 
   /**
@@ -151,22 +160,24 @@ export class CairnSession implements Session {
     try {
       return await work();
     } catch (error) {
-      if (!hasCode(error, "not_found") || this.#thread === undefined) throw error;
-      this.#thread = undefined;
+      if (!hasCode(error, "not_found") || this.#known.thread === undefined) throw error;
+      this.#known.thread = undefined;
       return work();
     }
   }
 
   /** Reads never create a thread. */
   async #existing(): Promise<string | undefined> {
-    this.#thread ??= (await this.#threads.list(this.#user, { agent: this.#agent, limit: 1 })).items[0]?.id;
-    return this.#thread;
+    this.#known.thread ??= (
+      await this.#threads.list(this.#user, { agent: this.#agent, limit: 1 })
+    ).items[0]?.id;
+    return this.#known.thread;
   }
 
   /** Concurrent callers that begin the session get the same thread. */
   async #made(): Promise<string> {
-    this.#thread ??= (await this.#threads.resume(this.#user, { agent: this.#agent })).id;
-    return this.#thread;
+    this.#known.thread ??= (await this.#threads.resume(this.#user, { agent: this.#agent })).id;
+    return this.#known.thread;
   }
 
   async #all(id: string): Promise<StoredMessage[]> {

@@ -4,7 +4,7 @@ import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries, type LargeEntry } from "./entries/large-entries.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
-import { limited, type TimeLimit } from "./limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
 
 export type CairnDriverOptions = TimeLimit & {
@@ -57,6 +57,20 @@ export type CairnDriver = {
   dispose(): void;
 };
 
+const METHODS = [
+  "hasItem",
+  "getItem",
+  "getItems",
+  "getItemRaw",
+  "setItem",
+  "setItems",
+  "setItemRaw",
+  "removeItem",
+  "getMeta",
+  "getKeys",
+  "clear",
+] as const;
+
 /**
  * A driver of unstorage over a user's entries. Calls reject with `CairnError`.
  *
@@ -65,8 +79,12 @@ export type CairnDriver = {
  */
 export function cairnDriver(options: CairnDriverOptions): CairnDriver {
   requireUser("cairnDriver", options, OPTIONS);
+  const copy = (memory: Cairn) => driverOf(memory, options);
+  return limitMethods(copy(limited(options.memory, options)), METHODS, options, copy);
+}
+
+function driverOf(memory: Cairn, options: CairnDriverOptions): CairnDriver {
   const { user, base: root = "unstorage", ttl: usualTtl } = options;
-  const memory = limited(options.memory, options);
   const { kv } = memory;
   const entry = (key: string): string => `${root}:${key}`;
   const prefixOf = (base = ""): string => entry(base === "" || base.endsWith(":") ? base : `${base}:`);

@@ -5,7 +5,7 @@ import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, type TimeLimit, withinMethod } from "../limits/time-limit.ts";
 import { type ForgetFact, forgetFact, type ForgottenFacts } from "../facts/forget-fact.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";
 import { inputSchema } from "./schema.ts";
@@ -191,7 +191,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         ["subject", "predicate"],
       ),
       execute: (given, { abortSignal: signal }) =>
-        forgetFact(memory, user, { given, scope, options: { signal } }),
+        withinMethod(options, (own) => forgetFact(own, user, { given, scope, options: { signal } })),
       toModelOutput: (answer) => text(outputOf(answer).text),
     },
   };

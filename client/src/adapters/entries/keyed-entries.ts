@@ -3,7 +3,7 @@ import { CairnError } from "../../error.ts";
 import type { BatchOperation } from "../../shapes.ts";
 import { partsIn } from "../../../../src/domain/entry-parts.ts";
 import type { OptionNames } from "../../known-options.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { ENTRY_BYTES, LargeEntries } from "./large-entries.ts";
 import { type EntryResult, inBatches } from "./in-batches.ts";
 
@@ -21,6 +21,9 @@ export const KEYED_ENTRIES_OPTIONS: OptionNames<KeyedEntriesOptions> = {
   prefix: true,
   timeoutMs: true,
 };
+
+/** `entries` is read lazily: each of its calls has the limit. */
+const METHODS = ["get", "set", "delete", "list", "getMany"] as const;
 
 type Keyed = { key: string; value: unknown };
 
@@ -40,6 +43,8 @@ export class KeyedEntries {
   constructor(options: KeyedEntriesOptions) {
     this.#options = { ...options, memory: limited(options.memory, options) };
     this.#prefix = options.prefix ?? "";
+    const copy = (memory: Cairn) => new KeyedEntries({ ...options, memory });
+    limitMethods(this, METHODS, options, copy, KeyedEntries.prototype);
   }
 
   /** The value; null if there is none. */

@@ -4,7 +4,7 @@ import type { CallOptions } from "../../options.ts";
 import { LargeCacheValues } from "../entries/large-cache-values.ts";
 import { requireMemory } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
-import { limited, type TimeLimit, TIMEOUT_MS } from "../limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit, TIMEOUT_MS, withinMethod } from "../limits/time-limit.ts";
 import { Flights } from "./flights.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import { ttlSecondsOf } from "./ttl-seconds.ts";
@@ -31,6 +31,9 @@ const OPTIONS: OptionNames<CairnCacheOptions> = {
   timeoutMs: true,
 };
 
+/** `get` has the limit, too, but for a single flight: each of its calls has it. */
+const METHODS = ["getVersioned", "set", "forget", "consume"] as const;
+
 /** Key prefixes of Google's prompt caches, today's and Rudder's former one. */
 const GOOGLE_CACHES = ["gemstack:ai:google-cache:", "rudderjs:ai:google-cache:"];
 /** Keys whose last seen state is kept. */
@@ -41,18 +44,20 @@ type Seen = { version: string } | { lease: string };
 
 /** GemStack's CacheAdapter over Cairn's registry, as `cairnCache` creates it. */
 export class CairnCache implements CacheAdapter {
+  readonly #options: CairnCacheOptions;
   readonly #memory: Cairn;
   readonly #values: LargeCacheValues;
   readonly #namespace: string;
   readonly #singleFlight: readonly string[];
-  readonly #flights: Flights;
-  readonly #seen = new BoundedMap<Seen>(KEYS);
+  #flights: Flights;
+  #seen = new BoundedMap<Seen>(KEYS);
 
   constructor(options: CairnCacheOptions) {
     requireMemory("cairnCache", options, OPTIONS);
     const { namespace = "gemstack", singleFlight = GOOGLE_CACHES } = options;
     const memory = limited(options.memory, options);
     const { leaseMs = 15_000, waitMs = leaseMs } = options;
+    this.#options = options;
     this.#memory = memory;
     this.#values = new LargeCacheValues(memory);
     this.#namespace = namespace;
@@ -61,6 +66,13 @@ export class CairnCache implements CacheAdapter {
     // A call that waits for another caller's value has that time beside the limit.
     const patient = limited(options.memory, { timeoutMs: timeoutMs + waitMs });
     this.#flights = new Flights(memory, { leaseMs, waitMs, patient });
+    const copy = (own: Cairn) => {
+      const copied = new CairnCache({ ...options, memory: own });
+      copied.#seen = this.#seen;
+      copied.#flights = this.#flights;
+      return copied;
+    };
+    limitMethods(this, METHODS, options, copy, CairnCache.prototype);
   }
 
   /**
@@ -69,7 +81,8 @@ export class CairnCache implements CacheAdapter {
    */
   get<T = unknown>(key: string, options: CallOptions = {}): Promise<T | null> {
     const name = this.#nameOf(key);
-    return this.#fliesSingle(key) ? this.#flown<T>(name, options) : this.#values.get<T>(name, options);
+    if (this.#fliesSingle(key)) return this.#flown<T>(name, options);
+    return withinMethod(this.#options, (own) => new LargeCacheValues(own).get<T>(name, options));
   }
 
   /** The value and its version, for a conditional `forget`. Takes no lease. */

@@ -6,7 +6,7 @@ import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";
 import { hasCode } from "../../error.ts";
 import { requireUserIfGiven } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { collect } from "./collect.ts";
 import { append } from "./append.ts";
 import { checksOf, refusalIn } from "./continuation-checks.ts";
@@ -21,6 +21,18 @@ export type CairnConversationsOptions = TimeLimit & {
 };
 
 const OPTIONS: OptionNames<CairnConversationsOptions> = { memory: true, user: true, timeoutMs: true };
+
+const METHODS = [
+  "create",
+  "resume",
+  "load",
+  "append",
+  "setTitle",
+  "list",
+  "delete",
+  "validate",
+  "appendContinuation",
+] as const;
 
 type CheckOptions = ContinuationOptions & CallOptions;
 
@@ -38,6 +50,8 @@ export class CairnConversations implements ConversationStore {
     const { memory, user } = options;
     this.#memory = limited(memory, options);
     this.#user = user;
+    const copy = (own: Cairn) => new CairnConversations({ ...options, memory: own });
+    limitMethods(this, METHODS, options, copy, CairnConversations.prototype);
   }
 
   /** Returns the new thread's id. A thread without a user needs a token of all users (`*`). */

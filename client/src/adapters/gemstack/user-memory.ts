@@ -4,7 +4,7 @@ import type { CallOptions } from "../../options.ts";
 import type { Hit, Memory } from "../../shapes.ts";
 import { requireMemory } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { collect } from "./collect.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";
 import { filterTags, factWithinLimits } from "./fact-within-limits.ts";
@@ -32,6 +32,8 @@ const OPTIONS: OptionNames<CairnUserMemoryOptions> = {
   onError: true,
   timeoutMs: true,
 };
+
+const METHODS = ["remember", "recall", "forget", "list", "forgetAll"] as const;
 
 /** The arguments of `remember`. */
 export type GivenFact = { userId: string; fact: string; tags?: readonly string[] };
@@ -66,6 +68,8 @@ export class CairnUserMemory implements UserMemory {
     this.#minScore = minScore;
     this.#dedupe = dedupe;
     this.#onError = onError;
+    const copy = (own: Cairn) => new CairnUserMemory({ ...options, memory: own });
+    limitMethods(this, METHODS, options, copy, CairnUserMemory.prototype);
   }
 
   /**

@@ -25,7 +25,7 @@ import {
   type WritesRecord,
 } from "./checkpoint-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { serialized } from "./serialized.ts";
@@ -47,6 +47,9 @@ const OPTIONS: OptionNames<CairnSaverOptions> = {
   serde: true,
   timeoutMs: true,
 };
+
+/** `list` is read lazily: each of its calls has the limit. */
+const METHODS = ["getTuple", "put", "putWrites", "deleteThread", "getDeltaChannelHistory"] as const;
 
 /** Checkpoints that a listing completes at once. */
 const TUPLES_AT_ONCE = 20;
@@ -72,6 +75,13 @@ export class CairnSaver extends BaseCheckpointSaver {
     this.#memory = limited(memory, options);
     this.#user = user;
     this.#prefix = prefix;
+    const copy = (own: Cairn) => {
+      const copied = new CairnSaver({ ...options, memory: own });
+      copied.serde = this.serde;
+      copied.getNextVersion = (current) => this.getNextVersion(current);
+      return copied;
+    };
+    limitMethods(this, METHODS, options, copy, CairnSaver.prototype);
   }
 
   /** The checkpoint of `config`, or the thread's latest; undefined if there is none. */

@@ -24,7 +24,7 @@ import {
   textsOf,
 } from "./item-record.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { commonPrefix, listed } from "./namespaces.ts";
@@ -91,6 +91,8 @@ export class CairnStore extends BaseStore {
     this.#refresh = this.#ttlMs !== undefined && ttl?.refreshOnRead !== false;
     this.#entries = new LargeEntries(memory, user);
     this.#index = new ItemIndex(memory, user, prefix);
+    const copy = (own: Cairn) => new CairnStore({ ...options, memory: own });
+    limitMethods(this, ["batch"], options, copy, CairnStore.prototype);
   }
 
   /**

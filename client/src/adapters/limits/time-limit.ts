@@ -5,7 +5,7 @@ import { realTime } from "../../retry.ts";
 
 /** The limit of an adapter's memory work, which each adapter takes. */
 export type TimeLimit = {
-  /** The longest time for the memory work before a model's call, or for a call of a store, in milliseconds; 3,000 unless set. */
+  /** The longest time for the memory work before a model's call, or for a method of a store, in milliseconds; 3,000 unless set. */
   timeoutMs?: number | undefined;
 };
 
@@ -31,9 +31,55 @@ export function withinLimit<T>(
 }
 
 /**
- * The client of a store: each of its calls ends within the limit, with its retries. A store that gives up on a call makes
- * no later one, so nothing is written behind the caller's back.
+ * Runs a method of a store, whose calls to Cairn share one limit. Its client ends with the limit, so nothing is sent
+ * after it.
  */
+export function withinMethod<T, M extends object>(
+  options: TimeLimit & { memory: M },
+  work: (memory: M) => Promise<T>,
+): Promise<T> {
+  const memory = limited(options.memory, options);
+  return withinLimit(options, async (signal) =>
+    // A double may have some of the client's methods only; of a client, its own limited one has them all.
+    work("until" in memory ? ((memory as unknown as Cairn).until(signal) as unknown as M) : memory),
+  );
+}
+
+/**
+ * Gives each of these methods of a store one limit (`withinMethod`). A method runs on a copy of the store, so methods that
+ * run at the same time do not share a limit. `own` is the class of the store; unless set, the store is a plain object. A
+ * method that a subclass overrides is left alone: the methods that it calls have the limit.
+ */
+export function limitMethods<S extends object, M extends object>(
+  store: S,
+  names: readonly MethodOf<S>[],
+  options: TimeLimit & { memory: M },
+  copy: (memory: M) => S,
+  own: object = store,
+): S {
+  const isPlain = own === store;
+  for (const name of names) {
+    // `MethodOf` says that it is one.
+    const method = Reflect.get(own, name) as Method;
+    if (Reflect.get(store, name) !== method) continue;
+    // Keyv knows a store of promises by its async functions.
+    const value: Method = async (...given) =>
+      withinMethod(options, (memory) => {
+        const copied = copy(memory);
+        return Reflect.apply(isPlain ? (Reflect.get(copied, name) as Method) : method, copied, given);
+      });
+    Object.defineProperty(store, name, { value, configurable: true, enumerable: isPlain, writable: true });
+  }
+  return store;
+}
+
+type Method = (...given: unknown[]) => Promise<unknown>;
+
+/** The names of methods; one that is named returns a promise from then on. */
+type MethodOf<S> = string &
+  { [K in keyof S]: S[K] extends (...given: never[]) => unknown ? K : never }[keyof S];
+
+/** The client of a store: each of its calls ends within the limit, with its retries. */
 export function limited<M extends object>(memory: M, { timeoutMs = TIMEOUT_MS }: TimeLimit): M {
   // A double may have some of the client's methods only; of a client, its own limited one has them all.
   return "within" in memory ? ((memory as unknown as Cairn).within(timeoutMs) as unknown as M) : memory;

@@ -15,7 +15,7 @@ import {
   type StorageResourceType,
 } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
@@ -41,6 +41,43 @@ export const MEMORY_STORAGE_OPTIONS: OptionNames<CairnMemoryStorageOptions> = {
   timeoutMs: true,
 };
 
+const METHODS = [
+  "dangerouslyClearAll",
+  "getThreadById",
+  "saveThread",
+  "updateThread",
+  "updateThreadMetadata",
+  "deleteThread",
+  "listThreads",
+  "listMessages",
+  "listMessagesByResourceId",
+  "listMessagesById",
+  "saveMessages",
+  "updateMessages",
+  "deleteMessages",
+  "copyThread",
+  "getResourceById",
+  "saveResource",
+  "updateResource",
+  "getObservationalMemory",
+  "getObservationalMemoryHistory",
+  "initializeObservationalMemory",
+  "insertObservationalMemoryRecord",
+  "createReflectionGeneration",
+  "swapBufferedReflectionToActive",
+  "updateActiveObservations",
+  "updateBufferedObservations",
+  "swapBufferedToActive",
+  "updateBufferedReflection",
+  "setReflectingFlag",
+  "setObservingFlag",
+  "setBufferingObservationFlag",
+  "setBufferingReflectionFlag",
+  "setPendingMessageTokens",
+  "updateObservationalMemoryConfig",
+  "clearObservationalMemory",
+] as const;
+
 const THREADS_PER_PAGE = 100;
 
 /**
@@ -65,6 +102,8 @@ export class CairnMemoryStorage extends ObservationalStorage {
     this.#resources = new ResourceRecords(options);
     this.#conversations = new Conversations(options);
     this.#clear = () => memory.kv.deletePrefix(user, prefix);
+    const copy = (own: Cairn) => new CairnMemoryStorage({ ...given, memory: own });
+    limitMethods(this, METHODS, given, copy, CairnMemoryStorage.prototype);
   }
 
   /** Deletes all threads of this prefix, their messages, and all resources. */

@@ -11,7 +11,7 @@ import type { OptionNames } from "../../known-options.ts";
 import type { Hit } from "../../shapes.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { slices } from "../calls/slices.ts";
-import { limited, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import { unlessMissing } from "./conversations.ts";
 import { messageOf } from "./stored-message.ts";
@@ -88,6 +88,8 @@ class CairnVector extends MastraVector {
     this.#memory = memory;
     this.#user = user;
     this.#threads = new ThreadRecords({ memory, user, prefix });
+    const copy = (own: Cairn) => new CairnVector({ ...options, user, prefix, memory: own });
+    limitMethods(this, ["query"], options, copy, CairnVector.prototype);
   }
 
   /** The messages that answer the vector's text, best first, with Mastra's ids as metadata. */

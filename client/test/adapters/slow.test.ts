@@ -1,0 +1,76 @@
+// A store's method ends at its limit, however many calls it makes, and though Cairn answers each of them below the limit.
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type Cairn, cairn } from "../../src/index.ts";
+import { cairnMemoryStore } from "../../src/adapters/ai-employee.ts";
+import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
+import { cairnConversations, cairnUserMemory } from "../../src/adapters/gemstack.ts";
+import { cairnKeyv } from "../../src/adapters/keyv.ts";
+import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
+import { CairnMemoryStorage } from "../../src/adapters/mastra.ts";
+import { molrooMemory } from "../../src/adapters/molroo.ts";
+import { cairnStorage } from "../../src/adapters/noetic.ts";
+import { cairnSession } from "../../src/adapters/openai-agents.ts";
+import { cairnDriver } from "../../src/adapters/unstorage.ts";
+import { realTime } from "../../src/retry.ts";
+
+const user = "alice";
+/** More than one batch reads. */
+const KEYS = Array.from({ length: 30_000 }, (_, i) => `k${i}`);
+
+const methods: Record<string, (memory: Cairn) => Promise<unknown>> = {
+  "AI Employee's store": (memory) => cairnMemoryStore({ memory, user }).list(""),
+  "Noetic's storage": (memory) => cairnStorage({ memory, user }).list(""),
+  unstorage: (memory) => cairnDriver({ memory, user }).getKeys(),
+  Keyv: (memory) => cairnKeyv({ memory, user }).hasMany(KEYS),
+  "Anthropic's memory tool": async (memory) =>
+    cairnMemoryFiles({ memory, user }).view({ command: "view", path: "/memories" }),
+  molroo: (memory) => molrooMemory({ memory, user, onError: () => {} }).recall({}),
+  "the OpenAI Agents SDK's session": (memory) =>
+    cairnSession({ memory, user, sessionId: "s" }).clearSession(),
+  "GemStack's conversations": (memory) => cairnConversations({ memory, user }).list(),
+  "GemStack's user memory": (memory) => cairnUserMemory({ memory }).list(user),
+  "LangGraph's store": (memory) => new CairnStore({ memory, user }).listNamespaces(),
+  "LangGraph's saver": (memory) =>
+    new CairnSaver({ memory, user }).getTuple({ configurable: { thread_id: "t" } }),
+  "Mastra's storage": (memory) => new CairnMemoryStorage({ memory, user }).listThreads({}),
+};
+
+/** A Cairn that takes so long for each call, whose lists have no end, and the requests that it got. */
+function slow(ms: number) {
+  const requests: string[] = [];
+  const timers = new Map<() => void, number>();
+  let now = 1_000_000;
+  vi.spyOn(realTime, "now").mockImplementation(() => now);
+  vi.spyOn(realTime, "after").mockImplementation((after, run) => {
+    timers.set(run, now + after);
+    return () => void timers.delete(run);
+  });
+  const fetch = async ({ method, url }: Request): Promise<Response> => {
+    requests.push(`${method} ${new URL(url).pathname}`);
+    if (requests.length > 15) throw new Error("the method goes on for ever");
+    now += ms;
+    for (const [run, at] of timers) if (at <= now) run();
+    return Response.json({ items: [], results: [], hits: [], cursor: "more" });
+  };
+  const memory = cairn({ fetch, token: "t", retry: false });
+  return { memory, requests, began: now, now: () => now };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe.each(Object.entries(methods))("a method of %s", (_, method) => {
+  it("rejects at the limit while Cairn answers each call just below it, and sends nothing later", async () => {
+    const { memory, requests, began, now } = slow(2_900);
+    await expect(method(memory)).rejects.toMatchObject({ code: "timeout" });
+    expect(now() - began).toBe(5_800);
+    await new Promise((resolve) => void setTimeout(resolve));
+    expect(requests).toHaveLength(2);
+  });
+});
+
+it("each method has the limit anew", async () => {
+  const { memory, requests } = slow(1_600);
+  const store = cairnMemoryStore({ memory, user });
+  for (const key of ["a", "b", "c"]) await store.delete(key);
+  expect(requests).toHaveLength(3);
+});
