@@ -127,7 +127,7 @@ export function dexMemory(options: DexMemoryOptions): DexMemory {
 
   return {
     name: "memory",
-    tools: toolsOf({ memory, user, procedures }),
+    tools: toolsOf({ memory, user, procedures }, options),
 
     start(history) {
       seen.fresh(spoken(history));

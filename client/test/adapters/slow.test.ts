@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Cairn, cairn } from "../../src/index.ts";
 import { cairnMemoryStore } from "../../src/adapters/ai-employee.ts";
 import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
+import { dexMemory } from "../../src/adapters/dex.ts";
 import { cairnConversations, cairnUserMemory } from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
 import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
@@ -24,6 +25,12 @@ const methods: Record<string, (memory: Cairn) => Promise<unknown>> = {
   Keyv: (memory) => cairnKeyv({ memory, user }).hasMany(KEYS),
   "Anthropic's memory tool": async (memory) =>
     cairnMemoryFiles({ memory, user }).view({ command: "view", path: "/memories" }),
+  "Dex's tools": async (memory) => {
+    const { tools } = dexMemory({ memory, user, projectRoot: "/shop", procedureOwner: user });
+    await tools
+      .find(({ name }) => name === "memory_store_procedure")
+      ?.execute({ title: "Release", body: "Tag it" });
+  },
   molroo: (memory) => molrooMemory({ memory, user, onError: () => {} }).recall({}),
   "the OpenAI Agents SDK's session": (memory) =>
     cairnSession({ memory, user, sessionId: "s" }).clearSession(),

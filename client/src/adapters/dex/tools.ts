@@ -1,6 +1,7 @@
 import { waitingText } from "../../../../src/domain/conversation/waiting-text.ts";
 import type { Cairn } from "../../index.ts";
 import { forgetFact } from "../facts/forget-fact.ts";
+import { type TimeLimit, withinLimit } from "../limits/time-limit.ts";
 import { parseToolArguments } from "./arguments.ts";
 import type { Procedures } from "./procedures.ts";
 import { schemas } from "./schemas.ts";
@@ -20,11 +21,13 @@ const between = (heading: string, note: string, lines: readonly string[]): strin
 
 type ToolDependencies = { memory: Cairn; user: string; procedures: Procedures };
 
-/** The six tools, in an order that stays, so that prompts can be cached. */
-export const toolsOf = (dependencies: ToolDependencies): DexTool[] => [
-  ...factTools(dependencies),
-  ...procedureTools(dependencies),
-];
+/** The six tools, in an order that stays, so that prompts can be cached. All calls of an execution share one limit. */
+export const toolsOf = (dependencies: ToolDependencies, limit: TimeLimit): DexTool[] =>
+  [...factTools(dependencies), ...procedureTools(dependencies)].map((tool) => ({
+    ...tool,
+    execute: (given, { signal: ended } = {}) =>
+      withinLimit(limit, (signal) => tool.execute(given, { signal }), ended),
+  }));
 
 const factTools = ({ memory, user }: ToolDependencies): DexTool[] => [
   {
