@@ -356,6 +356,55 @@ describe("what is saved is saved once", () => {
     ]);
   });
 
+  it("of a UI message that has no step between its tool and its text, the result", async () => {
+    const { user, memory, thread } = await begin();
+    const run = async (messages: Omit<UIMessage, "id">[], ...answers: Parameters<typeof scripted>) =>
+      generateText({
+        model: withMemory(scripted(...answers), { memory: await clientOf(user), user, thread }),
+        tools: { weather },
+        stopWhen: isStepCount(3),
+        messages: await convertToModelMessages(messages),
+      });
+    const uiMessage = (role: "user" | "assistant", text: string) => ({
+      role,
+      parts: [{ type: "text" as const, text }],
+    });
+    const asked = uiMessage("user", "How is the weather in Rome?");
+    await run([asked], calls("weather", { place: "Rome" }, "c1"), says("It is sunny."));
+    const call = { type: "tool-weather" as const, toolCallId: "c1", input: { place: "Rome" } };
+    const answered = { ...call, state: "output-available" as const, output: "sunny in Rome" };
+    const parts = [answered, ...uiMessage("assistant", "It is sunny.").parts];
+    await run([asked, { role: "assistant", parts }, uiMessage("user", "Thank you.")], says("Welcome."));
+    expect(await textsOf(memory, thread)).toEqual([
+      ["user", "How is the weather in Rome?"],
+      ["assistant", "tool-call"],
+      ["tool", "tool-result"],
+      ["assistant", "It is sunny."],
+      ["user", "Thank you."],
+      ["assistant", "Welcome."],
+    ]);
+  });
+
+  it("and the results of a run that ended with them are saved with the next question", async () => {
+    const { user, memory, thread } = await begin();
+    const model = scripted(calls("weather", { place: "Rome" }, "c1"), says("Welcome."));
+    const wrapped = withMemory(model, { memory, user, thread });
+    const asked: ModelMessage = { role: "user", content: "How is the weather in Rome?" };
+    const { response } = await generateText({ model: wrapped, tools: { weather }, messages: [asked] });
+    await generateText({
+      model: wrapped,
+      tools: { weather },
+      messages: [asked, ...response.messages, { role: "user", content: "Thank you." }],
+    });
+    expect(await textsOf(memory, thread)).toEqual([
+      ["user", "How is the weather in Rome?"],
+      ["assistant", "tool-call"],
+      ["tool", "tool-result"],
+      ["user", "Thank you."],
+      ["assistant", "Welcome."],
+    ]);
+  });
+
   it("the question of a named turn too, whose answer was broken off before it came whole", async () => {
     const { user, memory, thread } = await begin();
     const model = withMemory(scripted(says("one two three")), { memory, user, thread, turn: "t" });

@@ -9,6 +9,7 @@ import type { NamedThread } from "../context/named-thread.ts";
 import { type HistoryMessage, NO_MEMORY, type PromptMemory } from "../context/prompt-memory.ts";
 import type { Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
+import { mayRepeatResults, withoutSavedResults } from "./unsaved-results.ts";
 import { steadyWindow } from "../../../../src/domain/conversation/history-window.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
@@ -37,6 +38,9 @@ export type Spoken = {
   /** An idempotency key of this call, for the client's retries. */
   key: string;
 };
+
+/** The most messages of a turn, in which a result of its tools is looked for. */
+const LAST_TURN = 200;
 
 /** The part of a prompt that is new in the conversation. */
 export function spokenIn(prompt: Prompt): Spoken {
@@ -118,23 +122,22 @@ export class Conversation {
     const { memory, save = true, turn } = this.#options;
     const thread = this.#thread;
     if (thread === undefined || save === false || answer === undefined) return;
-    const question = said.map(storedMessage);
     const reply = storedMessage(answer);
-    // A named turn whose answer was interrupted may come again; the thread then has its question already.
-    const appends =
+    const appendsOf = (question: readonly PromptMessage[]) =>
+      // A named turn whose answer was interrupted may come again; the thread then has its question already.
       turn === undefined || question.length === 0
-        ? [{ part, messages: [...question, reply] }]
+        ? [{ part, messages: [...question.map(storedMessage), reply] }]
         : [
-            { part: "said", messages: question },
+            { part: "said", messages: question.map(storedMessage) },
             { part, messages: [reply] },
           ];
-    let left = appends;
+    let left = appendsOf(said);
     await guarded<unknown, MemoryFailure>(
       { ...this.#options, strict },
       (signal) =>
         thread.use(signal, async (id) => {
-          left = appends;
-          for (const { part: what, messages } of appends) {
+          left = appendsOf(await this.#unsaved(said, { id, signal }));
+          for (const { part: what, messages } of left) {
             const idempotencyKey = await keyOf([id, turn ?? key, ...place], what);
             await memory.threads.append(id, messages, { signal, idempotencyKey }).catch(unlessSaved);
             left = left.slice(1);
@@ -144,6 +147,20 @@ export class Conversation {
         otherwise: undefined,
         failure: () => ({ doing: "save", messages: left.flatMap(({ messages }) => messages) }),
       },
+    );
+  }
+
+  /** The messages without the results that the thread has. */
+  async #unsaved(
+    said: readonly PromptMessage[],
+    { id, signal }: { id: string; signal: AbortSignal },
+  ): Promise<readonly PromptMessage[]> {
+    if (!mayRepeatResults(said)) return said;
+    const { items } = await this.#options.memory.threads.read(id, { limit: LAST_TURN }, { signal });
+    // Stored messages have a role.
+    return withoutSavedResults(
+      said,
+      items.map(({ message }) => message as Message),
     );
   }
 }
