@@ -35,6 +35,27 @@ it("stores each turn of each thread once, and never holds a run up", async () =>
   expect((await memory.recall(user, { query: "luthier" })).hits[0]?.text).toContain("luthier");
 });
 
+it("replaces a message that the graph edits, and stores it once", async () => {
+  const user = newUser();
+  const memory = await clientOf(user);
+  const manager = cairnMemoryManager({ memory, user, afterMs: 20_000 });
+  const graph = graphOf(manager);
+  const said = new HumanMessage({ id: "m1", content: "I live in Porto." });
+  await graph.invoke({ messages: [said] }, on("a"));
+  await manager.settle();
+  const edited = new HumanMessage({ id: "m1", content: "I live in Braga." });
+  await graph.invoke({ messages: [edited, new HumanMessage("Where do I live?")] }, on("a"));
+  await manager.settle();
+  const [thread] = (await memory.threads.list(user)).items;
+  const { items } = await memory.threads.read(thread?.id ?? "");
+  expect(items.map(({ message }) => [message.role, message.parts])).toEqual([
+    ["user", [{ type: "text", text: "I live in Braga." }]],
+    ["assistant", [{ type: "text", text: "answer 1" }]],
+    ["user", [{ type: "text", text: "Where do I live?" }]],
+    ["assistant", [{ type: "text", text: "answer 3" }]],
+  ]);
+});
+
 it("sends a thread that is quiet by itself", async () => {
   const user = newUser();
   const memory = await clientOf(user);

@@ -11,7 +11,7 @@ import {
 } from "../ingest/background-ingest.ts";
 import { requireMemory, requireUser } from "../options/require-options.ts";
 import { threadIdOf } from "./config.ts";
-import { promptMessage } from "./messages.ts";
+import { identified } from "./messages.ts";
 
 export type CairnMemoryManagerOptions<Config extends RunnableConfig = RunnableConfig> =
   BackgroundIngestOptions & {
@@ -61,7 +61,7 @@ export function cairnMemoryManager<Config extends RunnableConfig = RunnableConfi
     if (!isText(user))
       throw new TypeError("cairnMemoryManager: `user` returned no user for the run's config");
     // A system message belongs to the app, and changes with it.
-    const said = messages.map(promptMessage).filter(({ role }) => role !== "system");
+    const said = messages.map(identified).filter(({ role }) => role !== "system");
     const thread = threadIdOf(config);
     if (said.length === 0) return;
     ingest.submit({

@@ -1,5 +1,6 @@
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { PromptMemory, PromptMessage } from "../context/prompt-memory.ts";
+import type { Message } from "../../shapes.ts";
 
 type Content = BaseMessage["content"];
 
@@ -11,6 +12,13 @@ export function promptMessage(message: BaseMessage): PromptMessage {
   const type = message.getType();
   const role = type === "generic" && "role" in message ? String(message.role) : type;
   return { role: ROLES[role] ?? role, content: message.content };
+}
+
+/** A message for an ingest, which knows a message of parts by its id: an edited one replaces the former one. */
+export function identified(message: BaseMessage): Message {
+  const { role, content } = promptMessage(message);
+  const { id } = message;
+  return id === undefined || id === "" ? { role, content } : { id, role, parts: partsOf(message.content) };
 }
 
 /**
