@@ -505,13 +505,13 @@ describe("deletion", () => {
       { user },
       {
         fetch: async (request) => {
-          // The values of the channels are asked for after the checkpoint itself.
+          // Large values of the channels are asked for after the checkpoint itself.
           if (deletes && request.url.endsWith("/kv/batch")) await deleting.deleteThread("t");
           return fetch(request);
         },
       },
     );
-    const checkpoint = checkpointWith({ text: "said" });
+    const checkpoint = checkpointWith({ text: "x".repeat(50_000) });
     await saver.put(thread("t"), checkpoint, metadata(), checkpoint.channel_versions);
     deletes = true;
     expect(await saver.getTuple(thread("t"))).toBeUndefined();

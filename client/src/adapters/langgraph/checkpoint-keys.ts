@@ -4,11 +4,11 @@ import { sha256Hex } from "../../../../src/domain/hash.ts";
  * The keys of the entries of one LangGraph thread. All parts are ASCII, so that byte order is also the order of
  * JavaScript's strings.
  *
- * - `<thread>/c/<namespace>/<checkpoint>`: a checkpoint without the values of its channels
+ * - `<thread>/c/<namespace>/<checkpoint>`: a checkpoint, with the small ones of the values that it changed
+ * - `<thread>/c/<namespace>/<checkpoint>/<task>/<slot>`: what a task wrote on top of it
  * - `<thread>/v/<namespace>/<channel>/<version>`: a version of a channel's value
- * - `<thread>/w/<namespace>/<checkpoint>/<task>/<slot>`: what a task wrote on top of a checkpoint
  *
- * A checkpoint's part is its id, turned over: the last id comes first.
+ * A checkpoint's part is its id, turned over: the last id comes first, and its writes follow it.
  */
 export class CheckpointKeys {
   /** The prefix of all entries of the thread. */
@@ -31,13 +31,9 @@ export class CheckpointKeys {
     return `${await this.checkpoints(namespace)}${turned(id)}`;
   }
 
-  /** The prefix of all writes, likewise. */
-  async allWrites(namespace?: string): Promise<string> {
-    return `${this.all}w/${namespace === undefined ? "" : `${await part(namespace)}/`}`;
-  }
-
+  /** The prefix of the writes on top of a checkpoint. */
   async writes(namespace: string, id: string): Promise<string> {
-    return `${await this.allWrites(namespace)}${turned(id)}/`;
+    return `${await this.checkpoint(namespace, id)}/`;
   }
 
   async taskWrites(
@@ -53,17 +49,21 @@ export class CheckpointKeys {
     return `${this.all}v/${parts.join("/")}`;
   }
 
-  /** Identifies the checkpoint in the key of a checkpoint or of its writes. */
+  /** The key of the checkpoint that this key is of, or is of a write on top of. */
   checkpointIn(key: string): string {
-    const [namespace, id] = key.slice(this.all.length + 2).split("/");
-    return `${namespace}/${id}`;
+    return key.split("/", this.#depth).join("/");
+  }
+
+  /** The parts of a checkpoint's key: those of the thread, `c`, the namespace and the id. */
+  get #depth(): number {
+    return this.all.split("/").length + 2;
   }
 }
 
-/** The thread's part of a checkpoint's key; undefined for other keys. */
+/** The thread's part of a checkpoint's key; undefined for other keys, those of writes among them. */
 export function threadIn(prefix: string, key: string): string | undefined {
-  const [thread, kind] = key.slice(prefix.length).split("/");
-  return kind === "c" ? thread : undefined;
+  const [thread, kind, ...parts] = key.slice(prefix.length).split("/");
+  return kind === "c" && parts.length === 2 ? thread : undefined;
 }
 
 /** The longest part in characters; longer ones are hashed. A key has 1,024 bytes, and a checkpoint's has four parts. */

@@ -1,10 +1,17 @@
 import type { Cairn, ListedEntry } from "../../index.ts";
+import { itemsOf } from "../../pages.ts";
 import type { CheckpointKeys } from "./checkpoint-keys.ts";
-import type { ChannelRecord, CheckpointName, CheckpointRecord, WritesRecord } from "./checkpoint-record.ts";
+import type {
+  ChannelRecord,
+  CheckpointName,
+  CheckpointRecord,
+  WritesRecord,
+  WrittenCheckpoint,
+} from "./checkpoint-record.ts";
 import type { LargeEntries } from "../entries/large-entries.ts";
 
-/** Entries of writes in a page. */
-const WRITES_PER_PAGE = 100;
+/** Entries of the newest checkpoint: a second one shows that no task has written on top of it. */
+const NEWEST = 2;
 
 /** Reads the entries of one LangGraph thread. */
 export class CheckpointReader {
@@ -24,54 +31,30 @@ export class CheckpointReader {
     this.#keys = keys;
   }
 
-  async checkpoint(namespace: string, id: string): Promise<CheckpointRecord | undefined> {
-    const [record] = await this.#entries.read<CheckpointRecord>([await this.#keys.checkpoint(namespace, id)]);
-    return record ?? undefined;
+  async checkpoint(namespace: string, id: string): Promise<WrittenCheckpoint | undefined> {
+    return this.#first(await this.#keys.checkpoint(namespace, id));
   }
 
-  async newest(namespace: string): Promise<CheckpointRecord | undefined> {
-    for await (const record of this.checkpoints(namespace, 1)) return record;
-    return undefined;
+  async newest(namespace: string): Promise<WrittenCheckpoint | undefined> {
+    return this.#first(await this.#keys.checkpoints(namespace), NEWEST);
   }
 
-  /** The checkpoints of one namespace, or of all; latest first. Reads `pageSize` at once. */
-  async *checkpoints(namespace?: string, pageSize?: number): AsyncGenerator<CheckpointRecord, void> {
-    const prefix = await this.#keys.checkpoints(namespace);
-    for await (const { key, value } of this.#memory.kv.all(this.#user, {
-      prefix,
-      values: true,
-      limit: pageSize,
-    })) {
-      const record = await this.#entries.whole<CheckpointRecord>(key, value);
-      if (record !== null) yield record;
-    }
+  /** The checkpoints of one namespace, or of all; latest first. */
+  async *checkpoints(namespace?: string): AsyncGenerator<WrittenCheckpoint, void> {
+    yield* this.#under(await this.#keys.checkpoints(namespace));
   }
 
   /** The writes on top of one checkpoint. */
   async writes({ namespace, id }: Omit<CheckpointName, "threadId">): Promise<WritesRecord[]> {
-    const prefix = await this.#keys.writes(namespace, id);
     const entries: ListedEntry[] = [];
-    for await (const entry of this.#memory.kv.all(this.#user, { prefix, values: true })) entries.push(entry);
+    for await (const entry of this.#listed(await this.#keys.writes(namespace, id))) entries.push(entry);
     return this.#wholeWrites(entries);
   }
 
-  /** The writes of many checkpoints, requested in the order of `checkpoints`; one sequential read for all. */
-  async writesInOrder(namespace?: string): Promise<WritesInOrder> {
-    const prefix = await this.#keys.allWrites(namespace);
-    const query = { prefix, values: true, limit: WRITES_PER_PAGE };
-    const entries = this.#memory.kv.all(this.#user, query);
-    const isBefore = (key: string, wanted: string) => this.#keys.checkpointIn(key) < wanted;
-    let next = await entries.next();
-    return async ({ namespace: of, id }) => {
-      const wanted = this.#keys.checkpointIn(await this.#keys.checkpoint(of, id));
-      const found: ListedEntry[] = [];
-      for (; next.done !== true; next = await entries.next()) {
-        if (isBefore(next.value.key, wanted)) continue;
-        if (this.#keys.checkpointIn(next.value.key) !== wanted) break;
-        found.push(next.value);
-      }
-      return this.#wholeWrites(found);
-    };
+  /** True if the checkpoint is there; it may have been deleted since it was read. */
+  async has(namespace: string, id: string): Promise<boolean> {
+    const [head] = await this.#entries.heads([await this.#keys.checkpoint(namespace, id)]);
+    return head !== null;
   }
 
   /** The values of channel versions, by `nameOf`. Values that were never stored are missing. */
@@ -92,6 +75,48 @@ export class CheckpointReader {
     return found;
   }
 
+  async #first(prefix: string, entries?: number): Promise<WrittenCheckpoint | undefined> {
+    for await (const one of this.#under(prefix, entries)) return one;
+    return undefined;
+  }
+
+  /** Leaves out writes on top of a checkpoint that is not stored yet, or was just deleted. */
+  async *#under(prefix: string, first?: number): AsyncGenerator<WrittenCheckpoint, void> {
+    let last: { entry: ListedEntry; writes: ListedEntry[] } | undefined;
+    for await (const entry of this.#listed(prefix, first)) {
+      const checkpoint = this.#keys.checkpointIn(entry.key);
+      if (entry.key !== checkpoint) {
+        if (last?.entry.key === checkpoint) last.writes.push(entry);
+        continue;
+      }
+      const written = await this.#whole(last);
+      if (written !== undefined) yield written;
+      last = { entry, writes: [] };
+    }
+    const written = await this.#whole(last);
+    if (written !== undefined) yield written;
+  }
+
+  async #whole(
+    found: { entry: ListedEntry; writes: readonly ListedEntry[] } | undefined,
+  ): Promise<WrittenCheckpoint | undefined> {
+    if (found === undefined) return undefined;
+    const { entry, writes } = found;
+    const record = await this.#entries.whole<CheckpointRecord>(entry.key, entry.value);
+    return record === null ? undefined : { record, writes: await this.#wholeWrites(writes) };
+  }
+
+  /** Reads pages lazily; the first one may be smaller. */
+  #listed(prefix: string, first?: number): AsyncGenerator<ListedEntry, void> {
+    return itemsOf((cursor) =>
+      this.#memory.kv.list(this.#user, {
+        prefix,
+        values: true,
+        ...(cursor === undefined ? { limit: first } : { cursor }),
+      }),
+    );
+  }
+
   async #wholeWrites(entries: readonly ListedEntry[]): Promise<WritesRecord[]> {
     const records = await Promise.all(
       entries.map(({ key, value }) => this.#entries.whole<WritesRecord>(key, value)),
@@ -99,8 +124,6 @@ export class CheckpointReader {
     return records.filter((record) => record !== null);
   }
 }
-
-export type WritesInOrder = (name: Omit<CheckpointName, "threadId">) => Promise<WritesRecord[]>;
 
 /** A unique name of a channel version. */
 export const nameOf = (channel: string, version: string | number): string =>

@@ -10,16 +10,23 @@ import { deserialized, type Serialized } from "./serialized.ts";
 
 export type CheckpointName = { threadId: string; namespace: string; id: string };
 
-/** A checkpoint as its entry holds it; the channels' values have entries of their own. */
+/** A checkpoint as its entry holds it; each changed value of a channel has an entry of its own besides. */
 export type CheckpointRecord = CheckpointName & {
   parentId?: string;
   /** Without `channel_values`. */
   checkpoint: Serialized;
   metadata: Serialized;
+  /** The changed values, if they are small: the newest checkpoint is then read in one call. */
+  values: [channel: string, value: Serialized][];
+  /** The channels without a value. */
+  empty: string[];
 };
 
-/** One version of a channel's value; without `value` if the channel is empty. */
-export type ChannelRecord = { channel: string; version: string | number; value?: Serialized };
+/** A checkpoint, and what tasks wrote on top of it. */
+export type WrittenCheckpoint = { record: CheckpointRecord; writes: WritesRecord[] };
+
+/** One version of a channel's value. */
+export type ChannelRecord = { channel: string; version: string | number; value: Serialized };
 
 /** The writes of one `putWrites` call for a task: place, channel and value. */
 export type WritesRecord = { taskId: string; taskPath: string; writes: [number, string, Serialized][] };

@@ -11,15 +11,14 @@ import {
   type ChannelRecord,
   checkpointOf,
   type CheckpointName,
-  type CheckpointRecord,
   metadataOf,
   pendingWritesOf,
-  type WritesRecord,
+  type WrittenCheckpoint,
 } from "./checkpoint-record.ts";
 import { configOf } from "./config.ts";
 import { deserialized } from "./serialized.ts";
 
-type Bare = { record: CheckpointRecord; checkpoint: BareCheckpoint };
+type Bare = WrittenCheckpoint & { checkpoint: BareCheckpoint };
 type Values = ReadonlyMap<string, ChannelRecord>;
 
 /** Completes checkpoints with their channels' values and pending writes. */
@@ -38,55 +37,49 @@ export class CheckpointTuples {
     this.#nextVersion = nextVersion;
   }
 
-  /** Returns tuples in the order of the records. Leaves out checkpoints deleted since. */
-  async of(
-    records: readonly CheckpointRecord[],
-    writesOf: (record: CheckpointRecord) => Promise<WritesRecord[]>,
-  ): Promise<CheckpointTuple[]> {
+  /** Returns tuples in the same order. Leaves out checkpoints deleted since. */
+  async of(written: readonly WrittenCheckpoint[]): Promise<CheckpointTuple[]> {
     const bare = await Promise.all(
-      records.map(async (record) => ({ record, checkpoint: await checkpointOf(this.#serde, record) })),
+      written.map(async (one) => ({ ...one, checkpoint: await checkpointOf(this.#serde, one.record) })),
     );
     const values = await this.#valuesOf(bare);
     const tuples: CheckpointTuple[] = [];
     for (const one of bare) {
-      const tuple = await this.#tuple(
-        one,
-        values.get(one.record.namespace) ?? new Map(),
-        await writesOf(one.record),
-      );
+      const tuple = await this.#tuple(one, values.get(one.record.namespace) ?? new Map());
       if (tuple !== undefined) tuples.push(tuple);
     }
     return tuples;
   }
 
-  /** Values by namespace. Reads a value once that several checkpoints share. */
+  /** The values by namespace that the checkpoints do not hold themselves. Reads a value once that several share. */
   async #valuesOf(all: readonly Bare[]): Promise<Map<string, Values>> {
     const values = new Map<string, Values>();
     for (const namespace of new Set(all.map(({ record }) => record.namespace))) {
       const wanted = all
         .filter(({ record }) => record.namespace === namespace)
-        .flatMap(({ checkpoint }) => Object.entries(checkpoint.channel_versions));
+        .flatMap(({ record, checkpoint }) => {
+          const held = new Set([...record.values.map(([channel]) => channel), ...record.empty]);
+          return Object.entries(checkpoint.channel_versions).filter(([channel]) => !held.has(channel));
+        });
       values.set(namespace, await this.#reader.channels(namespace, wanted));
     }
     return values;
   }
 
-  async #tuple(
-    { record, checkpoint }: Bare,
-    values: Values,
-    writes: readonly WritesRecord[],
-  ): Promise<CheckpointTuple | undefined> {
+  async #tuple({ record, writes, checkpoint }: Bare, values: Values): Promise<CheckpointTuple | undefined> {
     const { namespace, parentId } = record;
     const whole: Checkpoint = { ...checkpoint, channel_values: {} };
+    const held = new Map(record.values);
+    const empty = new Set(record.empty);
     let incomplete = false;
     for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
-      const stored = values.get(nameOf(channel, version));
-      if (stored === undefined) incomplete = true;
-      else if (stored.value !== undefined)
-        whole.channel_values[channel] = await deserialized(this.#serde, stored.value);
+      if (empty.has(channel)) continue;
+      const value = held.get(channel) ?? values.get(nameOf(channel, version))?.value;
+      if (value === undefined) incomplete = true;
+      else whole.channel_values[channel] = await deserialized(this.#serde, value);
     }
     // A value is missing if `put` did not list it as new, or if the thread was just deleted.
-    if (incomplete && (await this.#reader.checkpoint(namespace, record.id)) === undefined) return undefined;
+    if (incomplete && !(await this.#reader.has(namespace, record.id))) return undefined;
     if (whole.v < 4 && parentId !== undefined) await this.#addSends(whole, { namespace, id: parentId });
     return {
       config: configOf(record),

@@ -3,8 +3,8 @@ import {
   getCheckpointId,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import { type CheckpointReader, nameOf, type WritesInOrder } from "./checkpoint-reader.ts";
-import { checkpointOf, type CheckpointRecord, pendingWritesOf } from "./checkpoint-record.ts";
+import { type CheckpointReader, nameOf } from "./checkpoint-reader.ts";
+import { checkpointOf, pendingWritesOf, type WrittenCheckpoint } from "./checkpoint-record.ts";
 import { namespaceOf, type RunnableConfig } from "./config.ts";
 import { deserialized } from "./serialized.ts";
 
@@ -27,42 +27,38 @@ export async function addHistory(
   const id = getCheckpointId(config);
   const target = await (id === "" ? reader.newest(namespace) : reader.checkpoint(namespace, id));
   const open = new Set(Object.keys(history));
-  const writesOf = await reader.writesInOrder(namespace);
-  let next = target?.parentId;
-  let path: CheckpointRecord[] = [];
+  let next = target?.record.parentId;
+  let path: WrittenCheckpoint[] = [];
   // Ids increase with time: a parent follows its children.
-  for await (const record of reader.checkpoints(namespace)) {
+  for await (const written of reader.checkpoints(namespace)) {
     if (next === undefined || open.size === 0) break;
-    if (record.id !== next) continue;
-    path.push(record);
-    next = record.parentId;
+    if (written.record.id !== next) continue;
+    path.push(written);
+    next = written.record.parentId;
     if (path.length < AT_ONCE) continue;
-    await addAncestors(history, { ...thread, path, open, writesOf });
+    await addAncestors(history, { ...thread, path, open });
     path = [];
   }
-  await addAncestors(history, { ...thread, path, open, writesOf });
+  await addAncestors(history, { ...thread, path, open });
 }
 
 async function addAncestors(
   history: Histories,
-  {
-    reader,
-    serde,
-    path,
-    open,
-    writesOf,
-  }: Thread & { path: readonly CheckpointRecord[]; open: Set<string>; writesOf: WritesInOrder },
+  { reader, serde, path, open }: Thread & { path: readonly WrittenCheckpoint[]; open: Set<string> },
 ): Promise<void> {
   const ancestors = await Promise.all(
-    path.map(async (record) => ({ record, versions: (await checkpointOf(serde, record)).channel_versions })),
+    path.map(async ({ record, writes }) => ({
+      writes,
+      versions: (await checkpointOf(serde, record)).channel_versions,
+    })),
   );
   const wanted = ancestors.flatMap(({ versions }) =>
     Object.entries(versions).filter(([channel]) => open.has(channel)),
   );
-  const values = await reader.channels(path[0]?.namespace ?? "", wanted);
-  for (const { record, versions } of ancestors) {
+  const values = await reader.channels(path[0]?.record.namespace ?? "", wanted);
+  for (const { writes, versions } of ancestors) {
     if (open.size === 0) return;
-    const pending = await pendingWritesOf(serde, await writesOf(record));
+    const pending = await pendingWritesOf(serde, writes);
     for (const channel of open) {
       const found = history[channel];
       if (found === undefined) continue;

@@ -9,7 +9,6 @@ import {
   getCheckpointId,
   type PendingWrite,
   type SerializerProtocol,
-  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import { hasCode } from "../../error.ts";
 import type { Cairn } from "../../index.ts";
@@ -19,16 +18,17 @@ import { CheckpointTuples } from "./checkpoint-tuples.ts";
 import { addHistory } from "./delta-history.ts";
 import { configOf, namespaceOf, requiredThreadId, threadIdOf, type RunnableConfig } from "./config.ts";
 import {
-  type ChannelRecord,
   type CheckpointRecord,
   metadataOf,
   type WritesRecord,
+  type WrittenCheckpoint,
 } from "./checkpoint-record.ts";
+import { checkpointEntries, taskEntries } from "./checkpoint-entries.ts";
+import { RunWrites } from "./run-writes.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
 import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
-import { serialized } from "./serialized.ts";
 
 export type CairnSaverOptions = TimeLimit & {
   memory: Cairn;
@@ -55,7 +55,6 @@ const METHODS = ["getTuple", "put", "putWrites", "deleteThread", "getDeltaChanne
 const TUPLES_AT_ONCE = 20;
 /** Tries of a write against concurrent writers for the same task. */
 const ATTEMPTS = 10;
-
 /**
  * Keeps the checkpoints of LangGraph's threads in a user's key-value entries.
  *
@@ -67,6 +66,7 @@ export class CairnSaver extends BaseCheckpointSaver {
   readonly #memory: Cairn;
   readonly #user: string;
   readonly #prefix: string;
+  #writes = new RunWrites();
 
   constructor(options: CairnSaverOptions) {
     requireUser("CairnSaver", options, OPTIONS);
@@ -78,6 +78,7 @@ export class CairnSaver extends BaseCheckpointSaver {
     const copy = (own: Cairn) => {
       const copied = new CairnSaver({ ...options, memory: own });
       copied.serde = this.serde;
+      copied.#writes = this.#writes;
       copied.getNextVersion = (current) => this.getNextVersion(current);
       return copied;
     };
@@ -91,9 +92,9 @@ export class CairnSaver extends BaseCheckpointSaver {
     const { reader } = await this.#thread(threadId);
     const namespace = namespaceOf(config);
     const id = getCheckpointId(config);
-    const record = await (id === "" ? reader.newest(namespace) : reader.checkpoint(namespace, id));
-    if (record === undefined) return undefined;
-    const [tuple] = await this.#tuplesOf(reader).of([record], (name) => reader.writes(name));
+    const written = await (id === "" ? reader.newest(namespace) : reader.checkpoint(namespace, id));
+    if (written === undefined) return undefined;
+    const [tuple] = await this.#tuplesOf(reader).of([written]);
     return tuple;
   }
 
@@ -126,31 +127,18 @@ export class CairnSaver extends BaseCheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const threadId = requiredThreadId(config, "put a checkpoint");
-    const namespace = namespaceOf(config);
+    const name = { threadId, namespace: namespaceOf(config), id: checkpoint.id };
     const parentId = getCheckpointId(config);
-    const { keys, entries } = await this.#thread(threadId);
-    const { channel_values: values, ...bare } = checkpoint;
-    const channels = Object.entries(newVersions).map(async ([channel, version]): Promise<LargeEntry> => {
-      const value = Object.hasOwn(values, channel)
-        ? { value: await serialized(this.serde, values[channel]) }
-        : {};
-      const record: ChannelRecord = { channel, version, ...value };
-      return { key: await keys.channel(namespace, channel, version), value: record };
+    const entries = new LargeEntries(this.#memory, this.#user);
+    await this.#writes.store(config.metadata, entries, {
+      entries: checkpointEntries(
+        { serde: this.serde, prefix: this.#prefix },
+        { ...name, ...(parentId !== "" && { parentId }) },
+        { checkpoint, metadata, newVersions },
+      ),
+      alone: (made) => entries.write(made),
     });
-    const record: CheckpointRecord = {
-      threadId,
-      namespace,
-      id: checkpoint.id,
-      ...(parentId !== "" && { parentId }),
-      checkpoint: await serialized(this.serde, bare),
-      metadata: await serialized(this.serde, metadata),
-    };
-    // Writes the checkpoint last: until then, nothing refers to the values.
-    await entries.write([
-      ...(await Promise.all(channels)),
-      { key: await keys.checkpoint(namespace, checkpoint.id), value: record },
-    ]);
-    return configOf(record);
+    return configOf(name);
   }
 
   /**
@@ -168,27 +156,15 @@ export class CairnSaver extends BaseCheckpointSaver {
     if (id === "")
       throw new Error('Failed to put writes: "checkpoint_id" is missing in config.configurable.');
     if (writes.length === 0) return;
-    const namespace = namespaceOf(config);
-    const { keys, entries } = await this.#thread(threadId);
-    const bySlot = new Map<number, WritesRecord>();
-    for (const [place, [channel, value]] of writes.entries()) {
-      const index = Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? place) : place;
-      // Ordinary writes share one entry, so one step writes them all.
-      const slot = Math.min(index, 0);
-      const record = bySlot.get(slot) ?? { taskId, taskPath, writes: [] };
-      const write: WritesRecord["writes"][number] = [index, channel, await serialized(this.serde, value)];
-      if (slot < 0) record.writes = [write];
-      else record.writes.push(write);
-      bySlot.set(slot, record);
-    }
-    const ordinary = bySlot.get(0);
-    const special = [...bySlot].filter(([slot]) => slot < 0);
-    const keyOf = (slot: number) => keys.taskWrites({ namespace, id }, taskId, slot);
-    const others = await Promise.all(
-      special.map(async ([slot, value]): Promise<LargeEntry> => ({ key: await keyOf(slot), value })),
-    );
-    if (ordinary === undefined) return entries.write(others);
-    return this.#addWrites(entries, { key: await keyOf(0), value: ordinary, others });
+    const entries = new LargeEntries(this.#memory, this.#user);
+    await this.#writes.store(config.metadata, entries, {
+      entries: taskEntries(
+        { serde: this.serde, prefix: this.#prefix },
+        { threadId, namespace: namespaceOf(config), id },
+        { writes, taskId, taskPath },
+      ),
+      alone: (made) => this.#addWrites(entries, made),
+    });
   }
 
   /** Deletes all checkpoints of the thread and their writes, in one step. */
@@ -260,27 +236,29 @@ export class CairnSaver extends BaseCheckpointSaver {
     const { reader } = await this.#thread(threadId);
     // Here, unlike elsewhere, no namespace means all.
     const namespace = config.configurable?.checkpoint_ns === undefined ? undefined : namespaceOf(config);
-    const writesOf = await reader.writesInOrder(namespace);
     const tuples = this.#tuplesOf(reader);
     let left = limit;
-    let some: CheckpointRecord[] = [];
-    for await (const record of reader.checkpoints(namespace)) {
+    let some: WrittenCheckpoint[] = [];
+    for await (const written of reader.checkpoints(namespace)) {
       if (left <= 0) break;
-      if (!(await isWanted(record))) continue;
-      some.push(record);
+      if (!(await isWanted(written.record))) continue;
+      some.push(written);
       left--;
       if (some.length < TUPLES_AT_ONCE) continue;
-      yield* await tuples.of(some, writesOf);
+      yield* await tuples.of(some);
       some = [];
     }
-    yield* await tuples.of(some, writesOf);
+    yield* await tuples.of(some);
   }
 
   /** Adds the new writes to the task's earlier ones. */
-  async #addWrites(
-    entries: LargeEntries,
-    { key, value, others }: { key: string; value: WritesRecord; others: readonly LargeEntry[] },
-  ): Promise<void> {
+  async #addWrites(entries: LargeEntries, made: readonly LargeEntry[]): Promise<void> {
+    const others = made.filter(({ ifVersion }) => ifVersion === undefined);
+    const ordinary = made.find(({ ifVersion }) => ifVersion !== undefined);
+    if (ordinary === undefined) return entries.write(others);
+    const { key } = ordinary;
+    // `taskEntries` made it.
+    const value = ordinary.value as WritesRecord;
     let ifVersion: string | null = null;
     let all = value;
     for (let attempt = 1; ; attempt++) {

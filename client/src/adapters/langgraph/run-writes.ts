@@ -1,0 +1,67 @@
+import { CairnError } from "../../error.ts";
+import { isPassing } from "../../retry.ts";
+import { ENTRY_BYTES, type LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
+
+/** A write of a run. `alone`: stores the same by itself. */
+export type RunWrite = { entries: Promise<LargeEntry[]>; alone: (entries: LargeEntry[]) => Promise<void> };
+type Group = { writes: RunWrite[]; isOpen: boolean; outcomes: Promise<PromiseSettledResult<void>[]> };
+
+/**
+ * Stores the writes of a run in groups, one after another. A group is what the run writes while the one before is stored,
+ * and in one turn of the event loop: LangGraph calls `putWrites` and the next `put` one right after the other. So a
+ * checkpoint and the writes that led to it take one call. A run waits for no other run.
+ */
+export class RunWrites {
+  /** By what only the calls of one run have. */
+  readonly #last = new WeakMap<object, Group>();
+
+  /** Resolves when this write is stored. Rejects if it is not, whatever becomes of the others. */
+  async store(run: object | undefined, entries: LargeEntries, write: RunWrite): Promise<void> {
+    // Whoever handles a failure gets it from here.
+    write.entries.catch(() => {});
+    if (run === undefined) return write.alone(await write.entries);
+    const last = this.#last.get(run);
+    const group = last?.isOpen === true ? last : this.#begin(run, { entries, last });
+    const place = group.writes.push(write) - 1;
+    const outcome = (await group.outcomes)[place];
+    if (outcome?.status === "rejected") throw outcome.reason;
+  }
+
+  #begin(run: object, { entries, last }: { entries: LargeEntries; last: Group | undefined }): Group {
+    const writes: RunWrite[] = [];
+    const stored = async () => {
+      await last?.outcomes;
+      await new Promise((resolve) => void setTimeout(resolve));
+      group.isOpen = false;
+      return storeAll(entries, writes);
+    };
+    const group: Group = { writes, isOpen: true, outcomes: stored() };
+    this.#last.set(run, group);
+    return group;
+  }
+}
+
+async function storeAll(
+  entries: LargeEntries,
+  writes: readonly RunWrite[],
+): Promise<PromiseSettledResult<void>[]> {
+  const made = await Promise.allSettled(writes.map((write) => write.entries));
+  const all = made.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  const together = writes.length > 1 && made.every(({ status }) => status === "fulfilled") && fits(all);
+  if (together)
+    try {
+      await entries.write(all);
+      return writes.map(() => ({ status: "fulfilled", value: undefined }));
+    } catch (reason) {
+      // Cairn refused all for the sake of one. A failure that passes concerns all.
+      if (!(reason instanceof CairnError) || isPassing(reason))
+        return writes.map(() => ({ status: "rejected", reason }));
+    }
+  const outcomes: PromiseSettledResult<void>[] = [];
+  for (const write of writes)
+    outcomes.push(...(await Promise.allSettled([write.entries.then((one) => write.alone(one))])));
+  return outcomes;
+}
+
+/** True if one batch surely holds them, so that none is stored in part. */
+const fits = (entries: readonly LargeEntry[]): boolean => JSON.stringify(entries).length <= ENTRY_BYTES;
