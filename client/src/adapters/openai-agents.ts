@@ -138,9 +138,9 @@ export class CairnSession implements Session {
       const thread: FoundThread = {
         useInContext: (work) =>
           this.#again(async () => {
-            if (this.#thread !== undefined) return work({ threadId: this.#thread });
+            if (this.#known.thread !== undefined) return work({ threadId: this.#known.thread });
             const answer = await work({ thread: { agent: this.#agent } });
-            this.#thread = answer.threadId;
+            this.#known.thread = answer.threadId;
             return answer;
           }),
       };

@@ -157,10 +157,9 @@ export class Conversation {
   ): Promise<readonly PromptMessage[]> {
     if (!mayRepeatResults(said)) return said;
     const { items } = await this.#options.memory.threads.read(id, { limit: LAST_TURN }, { signal });
-    // Stored messages have a role.
     return withoutSavedResults(
       said,
-      items.map(({ message }) => message as Message),
+      items.map(({ message }) => message),
     );
   }
 }

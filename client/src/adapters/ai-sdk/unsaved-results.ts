@@ -1,9 +1,6 @@
 import { isResultPart, resultPartId } from "../../../../src/domain/conversation/tool-calls.ts";
-import { field } from "../../../../src/domain/conversation/message.ts";
+import { field, listField } from "../../../../src/domain/conversation/message.ts";
 import type { PromptMessage } from "./sdk.ts";
-
-/** A message of a prompt, or a stored one. */
-type AnyMessage = { role: string; content?: unknown };
 
 /**
  * True if the prompt has results of tools before a user's message. These are new if the run ended with them. They are
@@ -15,7 +12,7 @@ export const mayRepeatResults = (said: readonly PromptMessage[]): boolean =>
 /** The messages without the results that the thread has, nor a message of approvals that goes with these. */
 export function withoutSavedResults(
   said: readonly PromptMessage[],
-  stored: readonly AnyMessage[],
+  stored: readonly object[],
 ): PromptMessage[] {
   const saved = new Set(stored.flatMap(resultsOf).map(resultPartId));
   const end = lastOfUser(said);
@@ -30,7 +27,5 @@ export function withoutSavedResults(
 const lastOfUser = (said: readonly PromptMessage[]): number =>
   said.findLastIndex(({ role }) => role === "user");
 
-const resultsOf = (message: AnyMessage): unknown[] => {
-  const content = field(message, "content");
-  return message.role === "tool" && Array.isArray(content) ? content.filter(isResultPart) : [];
-};
+const resultsOf = (message: object): readonly unknown[] =>
+  field(message, "role") === "tool" ? listField(message, "content").filter(isResultPart) : [];
