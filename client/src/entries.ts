@@ -79,8 +79,8 @@ export class Entries {
     options: WriteOptions = {},
   ): Promise<BatchAnswer> {
     // Only a batch without a read takes a key.
-    const reads = operations.some(({ op }) => op === "get");
-    const onlyReads = operations.every(({ op }) => op === "get");
+    const reads = operations.some(isRead);
+    const onlyReads = operations.every(isRead);
     return this.#http.send({
       method: "POST",
       path: ["v1", "users", user, "kv", "batch"],
@@ -91,5 +91,7 @@ export class Entries {
     });
   }
 }
+
+const isRead = ({ op }: BatchOperation): boolean => op === "get" || op === "messages";
 
 const pathOf = (user: string, key: string): string[] => ["v1", "users", user, "kv", key];

@@ -106,7 +106,6 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
 
   // Entries
   const entryStore = new EntryStore(ctx);
-  const entries = new Entries({ ...shared, entries: entryStore });
 
   // Threads
   const { messages } = stores;
@@ -126,6 +125,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     indexNow: (text) => indexedNow(ports, text),
     messagesChanged: (id) => conversations.messagesChanged(id),
   });
+  const entries = new Entries({ ...shared, entries: entryStore, messages: threadMessages });
 
   // Memories
   const memoryIndex = new MemoryIndex(index, table, ports.loadedLexicon);

@@ -44,13 +44,17 @@ export type ListedEntries = PageJson<string> & { count: number | null };
 export type EntryOperation =
   | { op: "get"; key: string }
   | ({ op: "set" } & EntryWrite)
-  | { op: "delete"; key: string; condition: Precondition };
+  | { op: "delete"; key: string; condition: Precondition }
+  | { op: "messages"; threadId: string; limit: number }
+  | ({ op: "append"; threadId: string } & Append);
 
 /** Without the key, which the request has: a stored answer is one row, and a row of SQLite takes 2 MB. */
 export type EntryResult =
   | { entry: Entry | null }
   | { version: string; expiresAt?: number }
-  | { deleted: boolean };
+  | { deleted: boolean }
+  | { last: LastMessages | null }
+  | { appended: Appended };
 
 export interface EntriesRpc {
   getEntry(key: string): Promise<Entry | null>;
@@ -86,6 +90,8 @@ export type Resumed = { thread: Thread; created: boolean };
 export type Append = {
   bodies: readonly Uint8Array[];
   expectedLength?: number;
+  /** Appends only if the thread has given no higher seq. */
+  ifLastSeq?: number;
   /** The time of all messages, or of each; now unless set. */
   createdAt?: number | readonly number[];
   /** If set, `bodies` are the whole conversation, checked against the stored one. */
@@ -93,6 +99,9 @@ export type Append = {
 };
 
 export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
+
+/** The last messages of a thread as JSON, its length, and the highest seq that it has given. */
+export type LastMessages = { json: Uint8Array; length: number; lastSeq: number };
 
 export type Order = "newest" | "oldest";
 

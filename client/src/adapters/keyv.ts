@@ -79,7 +79,7 @@ export class CairnKeyvStore {
   /** The values in the order of the keys, undefined where missing. */
   async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
     const values: (Value | undefined)[] = [];
-    for (const { key, value } of await this.#get(keys))
+    for (const { key = "", value } of await this.#get(keys))
       values.push((await this.#values.whole<Value>(key, value)) ?? undefined);
     return values;
   }

@@ -3,7 +3,7 @@ import { fail, type Result } from "../../../src/domain/errors.ts";
 import type { WrittenEntry } from "../../../src/domain/schema/entry.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import { performBatch } from "./entry-batch.ts";
+import { type BatchStores, performBatch } from "./entry-batch.ts";
 import { entriesJson } from "../../../src/domain/page-json.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Transactions } from "../core/transactions.ts";
@@ -12,6 +12,7 @@ import type { EntryOperation, EntryResult, ListedEntries } from "../contract.ts"
 
 type EntriesDependencies = {
   entries: EntryStore;
+  messages: BatchStores["messages"];
   transactions: Transactions;
   quota: QuotaGuard;
   alarms: AlarmScheduler;
@@ -19,7 +20,7 @@ type EntriesDependencies = {
 };
 
 const READ_ONCE = {
-  details: [{ path: "header.Idempotency-Key", message: "is not allowed for a batch with `get`" }],
+  details: [{ path: "header.Idempotency-Key", message: "is not allowed for a batch that reads" }],
 };
 
 /** A user's entries, within the quotas; expired ones are swept. */
@@ -69,11 +70,11 @@ export class Entries {
 
   /** All operations in order, or none of them. */
   batch(operations: readonly EntryOperation[], once?: IdempotencyKey): Result<EntryResult[]> {
-    const { entries, transactions, alarms, now } = this.#deps;
+    const { entries, messages, transactions, alarms, now } = this.#deps;
     const time = now();
-    if (once !== undefined && operations.some(({ op }) => op === "get"))
+    if (once !== undefined && operations.some(({ op }) => op === "get" || op === "messages"))
       return fail("invalid_request", READ_ONCE);
-    const perform = () => performBatch(entries, operations, time);
+    const perform = () => performBatch({ entries, messages }, operations, time);
     const grows = operations.some(({ op }) => op === "set");
     const done = grows ? this.#withinQuota(once, perform) : transactions.run(once, perform);
     alarms.scheduleBy(entries.expirySweep.nextDue(time));

@@ -18,13 +18,14 @@ import type { StoredThread } from "./thread-store.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
-import type { MessagePage } from "../../../src/domain/page-json.ts";
+import { type MessagePage, messagesJson } from "../../../src/domain/page-json.ts";
 import type {
   Append,
   Appended,
   Compaction,
   CompactionPage,
   CompactionsQuery,
+  LastMessages,
   MessagesQuery,
 } from "../contract.ts";
 
@@ -93,6 +94,15 @@ export class ThreadMessages {
   read(id: string, query: MessagesQuery): Result<MessagePage> {
     const thread = this.#stores.threads.get(id);
     return thread === null ? fail("not_found") : ok(this.#stores.reader.page(thread, query));
+  }
+
+  /** The last messages, or fewer of them than `limit`; null if there is no such thread. */
+  last(id: string, limit: number): LastMessages | null {
+    const thread = this.#stores.threads.get(id);
+    if (thread === null) return null;
+    const query = { order: "newest", limit, view: "raw", wholeTurns: false } as const;
+    const { json } = messagesJson(this.#stores.reader.page(thread, query), ",");
+    return { json, length: thread.length, lastSeq: thread.lastSeq };
   }
 
   deleteMessage(id: string, seq: number): Result<null> {
@@ -221,8 +231,9 @@ export class ThreadMessages {
   /** The bodies of an append that are new, if its conditions hold. */
   #newBodies(
     thread: StoredThread,
-    { bodies, expectedLength, validate }: Append,
+    { bodies, expectedLength, ifLastSeq, validate }: Append,
   ): Result<readonly Uint8Array[]> {
+    if (ifLastSeq !== undefined && ifLastSeq !== thread.lastSeq) return fail("precondition_failed");
     if (expectedLength !== undefined && expectedLength !== thread.length)
       return fail("length_mismatch", {
         message: `The thread holds ${thread.length} messages, not ${expectedLength}.`,

@@ -11,6 +11,8 @@ import {
   userPath,
   wholeNumber,
 } from "./bounds.ts";
+import { messageTime } from "./message-time.ts";
+import { message, MessageList } from "./thread.ts";
 
 /** The limit is on the entry's key: the key of a part is longer. */
 export const entryKey = z
@@ -111,6 +113,8 @@ const ifVersion = z
   .optional()
   .openapi({ description: "Only if the entry has this version; null: only if there is no entry." });
 
+const threadId = z.string().openapi({ description: "The id of a thread of the same user." });
+
 const operation = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("get"), key }),
   z
@@ -131,6 +135,28 @@ const operation = z.discriminatedUnion("op", [
       error: "needs a ttlMs",
     }),
   z.strictObject({ op: z.literal("delete"), key, ifVersion }),
+  z.strictObject({
+    op: z.literal("messages"),
+    threadId,
+    limit: z.int().min(1).max(limits.page).optional().openapi({ description: "50 unless set." }),
+  }),
+  z.strictObject({
+    op: z.literal("append"),
+    threadId,
+    messages: z
+      .array(message)
+      .min(1)
+      .refine(
+        (list) => list.length <= limits.messagesPerAppend,
+        breaks("too_many_messages", "holds more than 1,000 messages"),
+      ),
+    ifLastSeq: z.int().min(0).optional().openapi({
+      description: "Only if no seq of the thread is higher than this one; 0: only if none was given.",
+    }),
+    createdAt: messageTime
+      .optional()
+      .openapi({ description: "Time of the messages in milliseconds since the epoch; now unless set." }),
+  }),
 ]);
 export type BatchOperation = z.infer<typeof operation>;
 
@@ -157,8 +183,11 @@ export const BatchAnswer = z
   .object({
     results: z.array(
       z.object({
-        key: z.string(),
-        found: z.boolean().optional().openapi({ description: "For a get: true if there is a live entry." }),
+        key: z.string().optional(),
+        threadId: z.string().optional(),
+        found: z.boolean().optional().openapi({
+          description: "For a get: true if there is a live entry. For messages: true if there is a thread.",
+        }),
         value: anyJson.optional(),
         version: z.string().optional(),
         expiresAt: timestamp.optional(),
@@ -166,6 +195,15 @@ export const BatchAnswer = z
           .boolean()
           .optional()
           .openapi({ description: "For a delete: true if there was a live entry." }),
+        messages: MessageList.shape.items
+          .optional()
+          .openapi({ description: "The last messages of the thread, in the order of the conversation." }),
+        length: z.int().optional().openapi({ description: "Number of messages in the thread." }),
+        firstSeq: z.int().optional().openapi({ description: "Seq of the first appended message." }),
+        lastSeq: z
+          .int()
+          .optional()
+          .openapi({ description: "The highest seq that the thread has given; 0 if none." }),
       }),
     ),
   })

@@ -37,6 +37,15 @@ export function rawOperationValues(c: Context<AppEnv>): (Uint8Array | undefined)
   });
 }
 
+/** The messages of a batch's operations, likewise; none of an operation without them. */
+export function rawOperationMessages(c: Context<AppEnv>): Uint8Array[][] {
+  return rawElements(c.get("bodyText"), "operations").map((operation, i) =>
+    rawElements(operation, "messages").map((message, j) =>
+      encodeMessage(message, `body.operations[${i}].messages[${j}]`),
+    ),
+  );
+}
+
 /** Refuses numbers that a double does not hold: parsed, two different ones would be equal. */
 export function requireExactNumbers(c: Context<AppEnv>, field: string): void {
   const index = rawElements(c.get("bodyText"), field).findIndex(hasInexactNumber);

@@ -23,11 +23,12 @@ import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { rawJson, wrapTime } from "../http/answer.ts";
-import { rawOperationValues } from "../http/raw-body.ts";
+import { rawOperationMessages, rawOperationValues } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
+import { futureTimeFailure } from "../../domain/schema/message-time.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
   BatchAnswer,
@@ -62,9 +63,9 @@ const removeAll = route("delete", "/v1/users/{user}/kv", {
 
 const batch = route("post", "/v1/users/{user}/kv/batch", {
   operationId: "batchEntries",
-  summary: "Get, set and delete many entries in one atomic step",
+  summary: "Get, set and delete many entries in one atomic step, beside messages of threads",
   description:
-    "Runs the operations in order, all or none. Needs the scope `write` too if one of them writes.",
+    "Runs the operations in order, all or none. Needs the scope `write` too if one of them writes. `messages` reads the last messages of a thread of the user, and `append` appends some: an entry about messages is stored with them.",
   ...requireScope("read"),
   request: { params: userPath, headers: idempotencyHeader, body: body(BatchBody) },
   responses: { 200: json(BatchAnswer, "One result for each operation, in their order.") },
@@ -118,14 +119,21 @@ export const entries = newRouter("entries")
   .openapi(batch, async (c) => {
     const { user } = c.req.valid("param");
     const { operations } = c.req.valid("json");
-    const writes = operations.some(({ op }) => op !== "get");
+    const writes = operations.some(({ op }) => op !== "get" && op !== "messages");
     if (writes) assertScope(c, "write");
     const owner = await ownerOf(user);
     const object = c.get("services").userMemory(owner.hash);
     const values = rawOperationValues(c);
+    const bodies = rawOperationMessages(c);
+    for (const one of operations) {
+      const ahead = one.op === "append" ? futureTimeFailure(one.createdAt, c.get("services").now()) : null;
+      if (ahead !== null) throw new Refusal(ahead);
+    }
     const once = await idempotencyKeyOf(c);
     const perform = async () => {
-      const all = operations.map((operation, i) => operationFor(operation, values[i]));
+      const all = operations.map((operation, i) =>
+        operationFor(operation, { value: values[i], bodies: bodies[i] }),
+      );
       return unwrap(await wrapTime(c, "object", object.batchEntries(all, owner, once)));
     };
     const deletes = operations.some(({ op }) => op === "delete");
@@ -160,9 +168,26 @@ export const entries = newRouter("entries")
     return c.body(null, 204);
   });
 
-/** A batch operation for the object. Values keep the bytes that the caller sent. */
-function operationFor(operation: BatchOperation, value: Uint8Array = new Uint8Array()): EntryOperation {
+/** A batch operation for the object. Values and messages keep the bytes that the caller sent. */
+function operationFor(
+  operation: BatchOperation,
+  {
+    value = new Uint8Array(),
+    bodies = [],
+  }: { value?: Uint8Array | undefined; bodies?: Uint8Array[] | undefined },
+): EntryOperation {
   if (operation.op === "get") return operation;
+  if (operation.op === "messages") return { limit: 50, ...operation };
+  if (operation.op === "append") {
+    const { op, threadId, ifLastSeq, createdAt } = operation;
+    return {
+      op,
+      threadId,
+      bodies,
+      ...(ifLastSeq !== undefined && { ifLastSeq }),
+      ...(createdAt !== undefined && { createdAt }),
+    };
+  }
   const condition = conditionOnVersion(operation.ifVersion);
   if (operation.op === "delete") return { op: "delete", key: operation.key, condition };
   const { key, ttlMs = null, refreshOnRead = false } = operation;
@@ -179,11 +204,20 @@ function listJson(name: string, { json: items, last, more, count }: ListedEntrie
 
 function batchJson(operations: readonly BatchOperation[], results: readonly EntryResult[]): JsonPieces {
   const items = results.map((result, i): JsonPieces => {
-    const key = operations[i]?.key;
+    const operation = operations[i];
+    if (operation !== undefined && "threadId" in operation) return threadJson(operation.threadId, result);
+    const key = operation?.key;
     if (!("entry" in result)) return [JSON.stringify({ key, ...result })];
     if (result.entry === null) return [JSON.stringify({ key, found: false })];
     const { value, version, expiresAt } = result.entry;
     return withValue({ key, found: true, version, ...(expiresAt !== null && { expiresAt }) }, value);
   });
   return ['{"results":[', ...joined(items, ","), "]}"];
+}
+
+function threadJson(threadId: string, result: EntryResult): JsonPieces {
+  if ("appended" in result) return [JSON.stringify({ threadId, ...result.appended })];
+  if (!("last" in result) || result.last === null) return [JSON.stringify({ threadId, found: false })];
+  const { json: items, ...about } = result.last;
+  return [`${JSON.stringify({ threadId, found: true, ...about }).slice(0, -1)},"messages":[`, items, "]}"];
 }
