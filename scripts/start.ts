@@ -17,8 +17,7 @@ import {
   startLocalServer,
 } from "./local-server.ts";
 
-const { PORT = "" } = process.env;
-const port = Number(PORT === "" ? 8787 : PORT);
+const port = Number(process.env.PORT ?? 8787);
 
 function welcome(url: string, { link, alice }: { link: string; alice: string }): string {
   return `

@@ -1,9 +1,6 @@
 import { MastraCompositeStore } from "@mastra/core/storage";
-import {
-  CairnMemoryStorage,
-  type CairnMemoryStorageOptions,
-  MEMORY_STORAGE_OPTIONS,
-} from "./mastra/memory-storage.ts";
+import { CairnMemoryStorage } from "./mastra/memory-storage.ts";
+import { type CairnMemoryStorageOptions, MEMORY_STORAGE_OPTIONS } from "./mastra/memory-storage-options.ts";
 import { requireUser } from "./options/require-options.ts";
 import type { OptionNames } from "../known-options.ts";
 
@@ -15,7 +12,8 @@ export {
   cairnSemanticRecall,
   type CairnSemanticRecallOptions,
 } from "./mastra/semantic-recall.ts";
-export { CairnMemoryStorage, type CairnMemoryStorageOptions } from "./mastra/memory-storage.ts";
+export { CairnMemoryStorage } from "./mastra/memory-storage.ts";
+export type { CairnMemoryStorageOptions } from "./mastra/memory-storage-options.ts";
 
 export type CairnStorageOptions = CairnMemoryStorageOptions & {
   /** Mastra's name for this storage; `cairn` unless set. */

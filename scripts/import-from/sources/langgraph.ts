@@ -1,7 +1,5 @@
 // LangGraph: items of a `BaseStore`, threads with messages of the platform, and checkpoints with plain messages.
 import { z } from "@hono/zod-openapi";
-import { limits } from "../../../src/domain/limits.ts";
-import { isDeeper } from "../nesting.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import {
   type Found,
@@ -22,9 +20,7 @@ const Item = z.object({
   /** The namespace in a table of the store, joined by dots. */
   prefix: optionalText,
   key: id,
-  value: z
-    .record(z.string(), z.unknown(), "is required: an object")
-    .refine((value) => !isDeeper(value, limits.messageDepth), `is nested deeper than ${limits.messageDepth}`),
+  value: z.record(z.string(), z.unknown(), "is required: an object"),
   created_at: time,
   createdAt: time,
   updated_at: time,

@@ -1,9 +1,10 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
 import { hasCode } from "../../error.ts";
-import type { BatchOperation, Cairn, Message } from "../../index.ts";
+import type { BatchOperation, Cairn, Message, StoredMessage } from "../../index.ts";
 import { batchesBySize } from "../calls/batches-by-size.ts";
 import { slices } from "../calls/slices.ts";
 import { keyPartOf } from "./records.ts";
+import type { Appending } from "./thread-records.ts";
 import { firstSeqOf, messageOf, storedOf, withFirst } from "./stored-message.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
@@ -27,6 +28,8 @@ type Draft = { id: string; stored: Message; hash: string; createdAt: number };
 const ENTRIES_PER_CALL = 1000;
 const CALLS_AT_ONCE = 10;
 const ATTEMPTS = 10;
+/** Messages and characters of JSON that one step stores with their places. */
+const [AT_ONCE, AT_ONCE_BYTES] = [400, 2 * 1024 * 1024];
 const PAGE = 1000;
 
 /**
@@ -69,6 +72,17 @@ export class Conversations {
     return inPlaces(messages.values());
   }
 
+  /** The messages of a page of stored ones. Null if more may be wanted, or a changed one may stand before the page. */
+  lastIn(
+    conversation: Conversation,
+    { items, isAll }: { items: readonly StoredMessage[]; isAll: boolean },
+    { count, isWanted }: { count: number; isWanted: (message: MastraDBMessage) => boolean },
+  ): MastraDBMessage[] | null {
+    const messages = new Map<string, { first: number; message: MastraDBMessage }>();
+    const wanted = addPage(messages, items, { conversation, isWanted });
+    return isAll || wanted >= count ? inPlaces(messages.values()) : null;
+  }
+
   /** The last messages that `isWanted`, in the order of their first saves; at least `count` if that many exist. */
   async last(
     conversation: Conversation,
@@ -81,16 +95,7 @@ export class Conversations {
     do {
       const query = { limit: Math.min(count, PAGE), cursor };
       const page = await this.#memory.threads.read(conversation.cairnThread, query).catch(unlessMissing);
-      for (const stored of page?.items.toReversed() ?? []) {
-        const message = messageOf(stored, conversation);
-        if (message === undefined || messages.has(message.id)) continue;
-        messages.set(message.id, { first: firstSeqOf(stored), message });
-      }
-      const reached = page?.items[0]?.seq ?? 0;
-      // A changed message may stand before those that are still unread.
-      wanted = [...messages.values()].filter(
-        ({ first, message }) => first >= reached && isWanted(message),
-      ).length;
+      wanted = addPage(messages, page?.items ?? [], { conversation, isWanted });
       cursor = page?.cursor;
     } while (cursor !== undefined && wanted < count);
     return inPlaces(messages.values());
@@ -111,10 +116,7 @@ export class Conversations {
     messages: readonly MastraDBMessage[],
     note: (times: readonly number[], left: readonly string[]) => Promise<unknown>,
   ): Promise<number[]> {
-    const byId = new Map(messages.map((message) => [message.id, message]));
-    const drafts = (await Promise.all([...byId.values()].map(draftOf))).toSorted(
-      (a, b) => a.createdAt - b.createdAt,
-    );
+    const drafts = await draftsOf(messages);
     // Messages appended by attempts that another writer preceded.
     const own: { id: string; seq: number }[] = [];
     for (let attempt = 1; ; attempt++) {
@@ -164,6 +166,33 @@ export class Conversations {
       );
       return appended;
     }
+  }
+
+  /**
+   * The operations that append these messages behind a seq, if none of them is stored yet; null if one step may not hold
+   * them.
+   */
+  async appending(
+    { id: threadId, cairnThread }: Conversation,
+    messages: readonly MastraDBMessage[],
+    ifLastSeq: number,
+  ): Promise<Appending | null> {
+    const drafts = await draftsOf(messages);
+    const times = drafts.map(({ createdAt }) => createdAt);
+    if (drafts.length === 0 || drafts.length > AT_ONCE) return null;
+    const stored = drafts.map((draft) => draft.stored);
+    if (JSON.stringify(stored).length > AT_ONCE_BYTES) return null;
+    const places = drafts.map(async ({ id, hash }, i): Promise<BatchOperation> => ({
+      op: "set",
+      key: await this.#keyOf(id),
+      value: { threadId, cairnThread, seq: ifLastSeq + 1 + i, hash } satisfies Place,
+      ifVersion: null,
+    }));
+    const append = { op: "append", threadId: cairnThread, messages: stored, ifLastSeq } as const;
+    return {
+      times,
+      operations: [{ ...append, createdAt: Math.max(...times) }, ...(await Promise.all(places))],
+    };
   }
 
   /** Deletes all versions of these messages. */
@@ -258,10 +287,33 @@ export class Conversations {
   }
 }
 
+/** Oldest first; of an id, the last one. */
+async function draftsOf(messages: readonly MastraDBMessage[]): Promise<Draft[]> {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const drafts = await Promise.all([...byId.values()].map(draftOf));
+  return drafts.toSorted((a, b) => a.createdAt - b.createdAt);
+}
+
 async function draftOf(message: MastraDBMessage): Promise<Draft> {
   const stored = storedOf(message);
   const hash = await sha256Hex(JSON.stringify(stored));
   return { id: message.id, stored, hash, createdAt: new Date(message.createdAt).getTime() };
+}
+
+/** Adds a page of stored messages, the last ones before those that are there. Returns how many are wanted. */
+function addPage(
+  messages: Map<string, { first: number; message: MastraDBMessage }>,
+  items: readonly StoredMessage[],
+  { conversation, isWanted }: { conversation: Conversation; isWanted: (message: MastraDBMessage) => boolean },
+): number {
+  for (const stored of items.toReversed()) {
+    const message = messageOf(stored, conversation);
+    if (message === undefined || messages.has(message.id)) continue;
+    messages.set(message.id, { first: firstSeqOf(stored), message });
+  }
+  const reached = items[0]?.seq ?? 0;
+  // A changed message may stand before those that are still unread.
+  return [...messages.values()].filter(({ first, message }) => first >= reached && isWanted(message)).length;
 }
 
 const firstIn = (place: Place | undefined, cairnThread: string): number | undefined =>

@@ -2,9 +2,6 @@ import { newId } from "../../new-id.ts";
 import type { MastraDBMessage } from "@mastra/core/agent";
 import type { StorageThreadType } from "@mastra/core/memory";
 import {
-  calculatePagination,
-  jsonValueEquals,
-  normalizePerPage,
   type StorageCloneThreadInput,
   type StorageCopyThreadOutput,
   type StorageListMessagesByResourceIdInput,
@@ -15,70 +12,21 @@ import {
   type StorageResourceType,
 } from "@mastra/core/storage";
 import type { Cairn } from "../../index.ts";
-import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
+import { limited, limitMethods } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";
 import { checkQuery, type MessageQuery, pageOf } from "./message-page.ts";
+import {
+  type CairnMemoryStorageOptions,
+  LIMITED_METHODS,
+  MEMORY_STORAGE_OPTIONS,
+} from "./memory-storage-options.ts";
 import { ObservationalStorage } from "./observational-storage.ts";
 import { ResourceRecords } from "./resource-records.ts";
 import { clonedMessages, cloneOf } from "./thread-clone.ts";
+import { threadPage, THREADS_PER_PAGE } from "./thread-page.ts";
 import { threadIn, type ThreadRecord, ThreadRecords } from "./thread-records.ts";
 import { merged, type MessageUpdate } from "./updated-message.ts";
-
-export type CairnMemoryStorageOptions = TimeLimit & {
-  memory: Cairn;
-  /** The user who owns all threads and resources; erasing the user deletes them. */
-  user: string;
-  /** Prepended to the keys of all entries, to 128 bytes; `mastra/` unless set. */
-  prefix?: string;
-};
-
-export const MEMORY_STORAGE_OPTIONS: OptionNames<CairnMemoryStorageOptions> = {
-  memory: true,
-  user: true,
-  prefix: true,
-  timeoutMs: true,
-};
-
-const METHODS = [
-  "dangerouslyClearAll",
-  "getThreadById",
-  "saveThread",
-  "updateThread",
-  "updateThreadMetadata",
-  "deleteThread",
-  "listThreads",
-  "listMessages",
-  "listMessagesByResourceId",
-  "listMessagesById",
-  "saveMessages",
-  "updateMessages",
-  "deleteMessages",
-  "copyThread",
-  "getResourceById",
-  "saveResource",
-  "updateResource",
-  "getObservationalMemory",
-  "getObservationalMemoryHistory",
-  "initializeObservationalMemory",
-  "insertObservationalMemoryRecord",
-  "createReflectionGeneration",
-  "swapBufferedReflectionToActive",
-  "updateActiveObservations",
-  "updateBufferedObservations",
-  "swapBufferedToActive",
-  "updateBufferedReflection",
-  "setReflectingFlag",
-  "setObservingFlag",
-  "setBufferingObservationFlag",
-  "setBufferingReflectionFlag",
-  "setPendingMessageTokens",
-  "updateObservationalMemoryConfig",
-  "clearObservationalMemory",
-] as const;
-
-const THREADS_PER_PAGE = 100;
 
 /**
  * Mastra's memory domain in Cairn. Each Mastra thread has a Cairn thread, whose messages other clients can read; all
@@ -102,8 +50,12 @@ export class CairnMemoryStorage extends ObservationalStorage {
     this.#resources = new ResourceRecords(options);
     this.#conversations = new Conversations(options);
     this.#clear = () => memory.kv.deletePrefix(user, prefix);
-    const copy = (own: Cairn) => new CairnMemoryStorage({ ...given, memory: own });
-    limitMethods(this, METHODS, given, copy, CairnMemoryStorage.prototype);
+    const copy = (own: Cairn) => {
+      const copied = new CairnMemoryStorage({ ...given, memory: own });
+      copied.#threads.known = this.#threads.known;
+      return copied;
+    };
+    limitMethods(this, LIMITED_METHODS, given, copy, CairnMemoryStorage.prototype);
   }
 
   /** Deletes all threads of this prefix, their messages, and all resources. */
@@ -119,7 +71,8 @@ export class CairnMemoryStorage extends ObservationalStorage {
     threadId: string;
     resourceId?: string;
   }): Promise<StorageThreadType | null> {
-    const thread = threadIn(await this.#threads.get(threadId));
+    const saved = this.#threads.known.takeSaved(threadId);
+    const thread = threadIn(saved ?? (await this.#threads.get(threadId)));
     return thread === null || (resourceId !== undefined && thread.resourceId !== resourceId) ? null : thread;
   }
 
@@ -175,25 +128,8 @@ export class CairnMemoryStorage extends ObservationalStorage {
     this.validatePaginationInput(page, asked ?? THREADS_PER_PAGE);
     this.validateMetadataKeys(filter.metadata);
     const { field, direction } = this.parseOrderBy(orderBy);
-    const threads = (await this.#threads.all())
-      .flatMap((record) => threadIn(record) ?? [])
-      .filter(
-        ({ resourceId, metadata }) =>
-          (!filter.resourceId || resourceId === filter.resourceId) &&
-          Object.entries(filter.metadata ?? {}).every(([key, value]) =>
-            jsonValueEquals(metadata?.[key], value),
-          ),
-      )
-      .toSorted((a, b) => (direction === "ASC" ? 1 : -1) * (a[field].getTime() - b[field].getTime()));
-    const size = normalizePerPage(asked, THREADS_PER_PAGE);
-    const { offset, perPage } = calculatePagination(page, asked, size);
-    return {
-      threads: threads.slice(offset, offset + size),
-      total: threads.length,
-      page,
-      perPage,
-      hasMore: offset + size < threads.length,
-    };
+    const threads = (await this.#threads.all()).flatMap((record) => threadIn(record) ?? []);
+    return threadPage(threads, { page, perPage: asked, filter, field, direction });
   }
 
   async listMessages({
@@ -236,6 +172,10 @@ export class CairnMemoryStorage extends ObservationalStorage {
       throw new Error(`Message ${id} has no threadId.`);
     });
     for (const [threadId, some] of byThread) {
+      const isSaved = await this.#threads.append(threadId, (record, lastSeq) =>
+        this.#conversations.appending(conversationOf(record), some, lastSeq),
+      );
+      if (isSaved) continue;
       const record = await this.#threads.getOrBegin(threadId);
       const appended = await this.#save(record, some);
       if (appended.length > 0) await this.#threads.settle(threadId, appended);
@@ -350,14 +290,17 @@ export class CairnMemoryStorage extends ObservationalStorage {
   async #messagesFor(threadId: string, query: MessageQuery): Promise<MastraDBMessage[]> {
     const { page = 0, perPage, filter, resourceId, direction, includeTotal = true } = query;
     const isOfLast = page === 0 && direction === "DESC" && typeof perPage === "number" && !includeTotal;
-    const record = await this.#threads.get(threadId);
+    const wantsLast = isOfLast && filter === undefined;
+    // Reads one message over the limit, to know if there are more.
+    const count = wantsLast ? perPage + 1 : 0;
+    const read = wantsLast ? await this.#threads.withLast(threadId, count) : undefined;
+    const record = read === undefined ? await this.#threads.get(threadId) : read.record;
     if (record === null) return [];
     const conversation = conversationOf(record);
-    if (!isOfLast || filter !== undefined || record.outOfOrder || record.moved)
-      return this.#conversations.read(conversation);
+    if (!wantsLast || record.outOfOrder || record.moved) return this.#conversations.read(conversation);
     const isWanted = (message: MastraDBMessage) => !resourceId || message.resourceId === resourceId;
-    // Reads one message over the limit, to know if there are more.
-    return this.#conversations.last(conversation, perPage + 1, isWanted);
+    const found = read?.last && this.#conversations.lastIn(conversation, read.last, { count, isWanted });
+    return found ?? this.#conversations.last(conversation, count, isWanted);
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, MastraDBMessage>> {

@@ -1,5 +1,6 @@
 import { hasCode } from "../../error.ts";
-import type { Cairn } from "../../index.ts";
+import type { BatchOperation, Cairn } from "../../index.ts";
+import type { Versioned } from "../../http.ts";
 import { LargeEntries } from "../entries/large-entries.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
@@ -23,9 +24,30 @@ export class Records<T extends object> {
     this.#entries = new LargeEntries(memory, user);
   }
 
-  async get(id: string): Promise<T | null> {
-    const [record] = await this.#entries.read<T>([await this.#keyOf(id)]);
-    return record ?? null;
+  /** The record and the version of its entry; null if there is none. */
+  async get(id: string): Promise<Versioned<T> | null> {
+    const key = await this.keyOf(id);
+    const [head] = await this.#entries.heads([key]);
+    return this.whole(key, head);
+  }
+
+  /** The same of an entry that another call read. */
+  async whole(
+    key: string,
+    head: { value?: unknown; version?: string | undefined } | null | undefined,
+  ): Promise<Versioned<T> | null> {
+    if (head?.version === undefined) return null;
+    const record = await this.#entries.whole<T>(key, head.value);
+    return record === null ? null : { value: record, version: head.version };
+  }
+
+  /** Writes the record, and what goes with it in the same step, unless another writer was first. */
+  async write(
+    id: string,
+    value: T,
+    { ifVersion, also = [] }: { ifVersion: string | null; also?: readonly BatchOperation[] },
+  ): Promise<void> {
+    await this.#entries.write([{ key: await this.keyOf(id), value, ifVersion }], also);
   }
 
   async all(): Promise<T[]> {
@@ -40,7 +62,7 @@ export class Records<T extends object> {
 
   /** Replaces the record by the result of `change`, which runs again if another change was first. */
   async change<R extends T | null>(id: string, change: (there: T | null) => R): Promise<R> {
-    const key = await this.#keyOf(id);
+    const key = await this.keyOf(id);
     for (let attempt = 1; ; attempt++) {
       const entry = await this.#memory.kv.getVersioned(this.#user, key);
       const there = entry && (await this.#entries.whole<T>(key, entry.value));
@@ -59,10 +81,10 @@ export class Records<T extends object> {
   }
 
   async delete(id: string): Promise<void> {
-    await this.#memory.kv.delete(this.#user, await this.#keyOf(id));
+    await this.#memory.kv.delete(this.#user, await this.keyOf(id));
   }
 
-  async #keyOf(id: string): Promise<string> {
+  async keyOf(id: string): Promise<string> {
     return this.#under + (await keyPartOf(id));
   }
 }

@@ -16,7 +16,7 @@ export class ResourceRecords {
 
   async get(id: string): Promise<StorageResourceType | null> {
     const record = await this.#records.get(id);
-    return record && withDates(record);
+    return record && withDates(record.value);
   }
 
   async save(resource: StorageResourceType): Promise<void> {
