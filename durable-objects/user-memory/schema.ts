@@ -61,6 +61,8 @@ export const migrations: readonly Migration[] = [
         due_at INTEGER NOT NULL,
         version INTEGER NOT NULL DEFAULT 0
       ) WITHOUT ROWID;
+      -- Writes of the catalogue that may still land. threads: JSON.
+      CREATE TABLE catalogue_attempts (id TEXT PRIMARY KEY, lands_until INTEGER NOT NULL, threads TEXT NOT NULL) WITHOUT ROWID;
 
       -- document: of a long message, what recall reads instead of the body, which comes last in the row. role: null if it has no words.
       CREATE TABLE messages (

@@ -102,7 +102,6 @@ it("signs nothing for a thread before the vectors of its messages have read back
   const { id } = (await eraseSome(user, { threadId: thread.id })).body;
   for (let rung = 0; rung < 4; rung++) await ring(user);
   expect((await erasure(id)).steps.filter(({ state }) => state === "open")).toMatchObject([
-    { store: "threads" },
     { store: "vectors" },
   ]);
   const done = await erased(user, id);
@@ -469,4 +468,63 @@ it("reads no row of D1 that is older than the fence, in any list", async () => {
   expect(results).toHaveLength(2);
   expect((await list(user)).map(({ text }) => text)).toEqual(["I like coffee"]);
   expect((await list(user, `asOf=${control.clockAt}`)).map(({ text }) => text)).toEqual(["I like coffee"]);
+});
+
+describe("the receipt of a thread", () => {
+  const MINUTE = 60_000;
+  /** How long the receipt takes by the tests' clock. */
+  const took = async (user: string, threadId: string) => {
+    const { id } = (await eraseSome(user, { threadId })).body;
+    const { requestedAt, finishedAt = Infinity } = await erased(user, id);
+    return finishedAt - requestedAt;
+  };
+
+  it("waits for no write where D1 has answered them all", async () => {
+    const user = newUser();
+    const { id } = await create(user, { title: "a secret title" });
+    await append(id, [say("I play the cello")]);
+    await call(`/v1/threads/${id}`, { method: "PATCH", json: { title: "another title" } });
+    expect(await took(user, id)).toBeLessThan(MINUTE / 4);
+    expect((await rowsOf(user)).threads).toBe(0);
+  });
+
+  it.each([
+    ["its change", "late"],
+    ["its change, for which the object died", "hang-late"],
+  ] as const)(
+    "waits until the lost write of %s has landed, and the row does not come back",
+    async (_, how) => {
+      const user = newUser();
+      const { id } = await create(user, { title: "a secret title" });
+      control.d1NextWrites = [how];
+      const change = call(`/v1/threads/${id}`, { method: "PATCH", json: { title: "another title" } });
+      await expect.poll(() => control.d1NextWrites).toEqual([]);
+      if (how === "hang-late")
+        await runInDurableObject(await objectOf(user), (_object, state) => state.abort()).catch(() => null);
+      await change.catch(() => null);
+      // A later write that D1 answers says nothing of the lost one.
+      await call(`/v1/threads/${id}`, { method: "PATCH", json: { title: "a third title" } });
+      const { id: erasing } = (await eraseSome(user, { threadId: id })).body;
+      await ring(user);
+      await landHeld();
+      expect((await rowsOf(user)).threads).toBe(1);
+      const { requestedAt, finishedAt = 0 } = await erased(user, erasing);
+      expect(finishedAt - requestedAt).toBeGreaterThanOrEqual(MINUTE);
+      expect((await rowsOf(user)).threads).toBe(0);
+    },
+  );
+
+  it("waits until the lost write of its beginning has landed, though D1 has taken the thread since", async () => {
+    const user = newUser();
+    control.d1NextWrites = ["late"];
+    const { id } = await create(user, { title: "a secret title" });
+    for (let rung = 0; rung < 5 && (await rowsOf(user)).threads === 0; rung++) await ring(user);
+    expect((await rowsOf(user)).threads).toBe(1);
+    const { id: erasing } = (await eraseSome(user, { threadId: id })).body;
+    await ring(user);
+    expect((await erasure(erasing)).status).toBe("running");
+    await landHeld();
+    await erased(user, erasing);
+    expect((await rowsOf(user)).threads).toBe(0);
+  });
 });

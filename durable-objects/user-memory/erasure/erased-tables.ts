@@ -31,7 +31,14 @@ export const USER_TABLES = {
 type UserTable = keyof typeof USER_TABLES;
 
 /** Small ones, which are emptied at once. */
-export const EMPTIED = ["owner", "catalogue_changes", "intents", "reindex", "tombstones"] as const;
+export const EMPTIED = [
+  "owner",
+  "catalogue_changes",
+  "catalogue_attempts",
+  "intents",
+  "reindex",
+  "tombstones",
+] as const;
 /** Inserts that fill one page (4,096 bytes) of each table with user text. */
 const FILL = [
   "INSERT INTO owner (id) VALUES (zeroblob(?))",

@@ -5,7 +5,6 @@ import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import type { StorageReset } from "./storage-reset.ts";
 import { turn } from "../../storage/turn.ts";
-import { LANDS_WITHIN_MS } from "../threads/thread-announcements.ts";
 import { type Erased, type OpenErasure, rangesOf } from "./erasure-log.ts";
 import type { EraserDependencies } from "./eraser-dependencies.ts";
 
@@ -38,7 +37,7 @@ export class ErasureSteps {
           // The messages name the vectors.
           return this.#messagesGone(state.id) && this.#vectorsGone(erased);
         default:
-          return this.#threadGone(erased.threadId, state.requestedAt);
+          return this.#threadGone(erased.threadId);
       }
     if (erased.what === "scope") return this.#scope(user, { ...erased, id: state.id }, store);
     const fence = { user, ...erased };
@@ -86,12 +85,15 @@ export class ErasureSteps {
     // D1 has many more rows of the scope, or gets some back: no hurry.
     if (erased.what === "scope" && open.includes("memories") && !open.includes("object"))
       return now + LOOK_AGAIN_MS;
-    const landing = erased.what === "thread" && open.includes("threads");
-    if (!landing && open.some((store) => store !== "vectors")) return now;
-    const landed = Math.max(now + LOOK_AGAIN_MS, state.requestedAt + LANDS_WITHIN_MS);
+    const landing =
+      erased.what === "thread" && open.includes("threads")
+        ? this.#deps.conversations.landsUntil(erased.threadId)
+        : null;
+    if (landing === null && open.some((store) => store !== "vectors")) return now;
+    const landed = Math.max(now + LOOK_AGAIN_MS, landing ?? 0);
     if (!open.includes("vectors")) return landed;
     const read = Math.max(now, this.#deps.vectors.outbox.nextDue() ?? now + LOOK_AGAIN_MS);
-    return landing ? Math.min(landed, read) : read;
+    return landing === null ? read : Math.min(landed, read);
   }
 
   /** Forgets what the scope has, up to the version of the erasure; its vectors are noted first. */
@@ -201,9 +203,10 @@ export class ErasureSteps {
     return pages.overwrite(overwrittenIn);
   }
 
-  async #threadGone(threadId: string, requestedAt: number): Promise<boolean> {
+  /** Done once D1 has no row of the thread, and no write that was lost on its way can bring one. */
+  async #threadGone(threadId: string): Promise<boolean> {
     const { records, conversations, now } = this.#deps;
-    const landed = requestedAt + LANDS_WITHIN_MS <= now();
+    const landed = conversations.landsUntil(threadId) <= now();
     const there = await records.hasThread(threadId);
     if (there) await conversations.removeFromCatalogue(threadId, { again: true });
     // A thread that has this id again, from an import, has a row of its own.

@@ -4,6 +4,7 @@ import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.
 import { serialQueue } from "../../storage/serial-queue.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
+import type { CatalogueAttempts } from "./catalogue-attempts.ts";
 import { LIVE_IDS } from "./thread-store.ts";
 
 /** Appends of a running conversation reach the catalogue together. */
@@ -20,6 +21,7 @@ type CatalogueWriterDependencies = {
   rowOf: (threadId: string) => ThreadRow | null;
   erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
   owner: Pick<OwnerRecord, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
+  attempts: Pick<CatalogueAttempts, "known">;
   now: () => number;
 };
 
@@ -92,7 +94,7 @@ export class CatalogueWriter {
   }
 
   async #drain(first: string): Promise<void> {
-    const { sql, catalogue, erasureEpoch, rowOf, now } = this.#deps;
+    const { sql, catalogue, attempts, erasureEpoch, rowOf, now } = this.#deps;
     const due = sql
       .exec<Change>(
         "SELECT * FROM catalogue_changes WHERE due_at <= ? ORDER BY thread_id = ? DESC, due_at LIMIT ?",
@@ -111,7 +113,13 @@ export class CatalogueWriter {
     let again = false;
     this.#draining = true;
     try {
-      await catalogue.apply({ put, remove, epoch, ...(user && { user }) });
+      const write = () => catalogue.apply({ put, remove, epoch, ...(user && { user }) });
+      await (put.length === 0
+        ? write()
+        : attempts.known(
+            put.map(({ id }) => id),
+            write,
+          ));
       // After an erasure, a row with the same id may stand for a new change.
       if (erasureEpoch.current !== epoch) return;
       this.#written(due);

@@ -11,6 +11,7 @@ import type {
 } from "../../../src/domain/schema/thread.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
+import { CatalogueAttempts } from "./catalogue-attempts.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import type { MessagePurger } from "./message-purger.ts";
 import { LAST_SEQ, type PositionRange, positionsOf } from "../core/position.ts";
@@ -56,6 +57,7 @@ export class Conversations {
   readonly #deps: ConversationsDependencies;
   readonly #stores: ThreadStores;
   readonly #catalogue: CatalogueWriter;
+  readonly #attempts: CatalogueAttempts;
   readonly #announcements: ThreadAnnouncements;
 
   constructor(deps: ConversationsDependencies) {
@@ -64,13 +66,16 @@ export class Conversations {
     const { sql } = deps.storage;
     const rowOf = (id: string) => this.#catalogueRow(id);
     const { catalogue, unlisted, owner, erasureEpoch, alarms, now } = deps;
-    const writer = new CatalogueWriter({ sql, catalogue, rowOf, erasureEpoch, owner, now });
+    const attempts = new CatalogueAttempts({ sql, now });
+    const writer = new CatalogueWriter({ sql, catalogue, rowOf, erasureEpoch, owner, attempts, now });
+    this.#attempts = attempts;
     this.#catalogue = writer;
     this.#announcements = new ThreadAnnouncements({
       sql,
       catalogue,
       unlisted,
       writer,
+      attempts,
       owner,
       erasureEpoch,
       alarms,
@@ -269,6 +274,11 @@ export class Conversations {
     await this.#catalogue.drain(id);
     // A thread that an import has brought back stays listed.
     return !this.#catalogue.isPending(id) || this.get(id).ok;
+  }
+
+  /** The time up to which a row of the thread may come into the catalogue by a write that began earlier; 0 if none may. */
+  landsUntil(id: string): number {
+    return this.#attempts.landsUntil(id);
   }
 
   /** Writes what is due in the catalogue, for the alarm. */

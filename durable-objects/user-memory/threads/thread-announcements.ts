@@ -7,10 +7,9 @@ import { isFull } from "../../../src/platform/storage-failure.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
+import { type CatalogueAttempts, LANDS_WITHIN_MS } from "./catalogue-attempts.ts";
 import { type CatalogueWriter, RETRY_AFTER_MS } from "./catalogue-writer.ts";
 
-/** A row on its way to D1 may still land: D1 ends a statement after 30 s. */
-export const LANDS_WITHIN_MS = 60_000;
 /** Announcements that one alarm settles. */
 const SLICE = 100;
 
@@ -19,6 +18,7 @@ type ThreadAnnouncementsDependencies = {
   catalogue: ThreadCatalogue;
   unlisted: UnlistedThreads;
   writer: CatalogueWriter;
+  attempts: Pick<CatalogueAttempts, "note">;
   /** Notes the user for the catalogue of users. */
   owner: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
   erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
@@ -76,6 +76,11 @@ export class ThreadAnnouncements {
   isMarked(id: string): boolean {
     const marked = "SELECT 1 FROM announced_threads WHERE thread_id = ? AND marked = 1";
     return this.#deps.sql.exec(marked, id).toArray().length > 0;
+  }
+
+  #isAnnounced(id: string): boolean {
+    const announced = "SELECT 1 FROM announced_threads WHERE thread_id = ?";
+    return this.#deps.sql.exec(announced, id).toArray().length > 0;
   }
 
   /** Brings the catalogue up to date, and takes back marks and rows that are not right any more. For the alarm. */
@@ -146,8 +151,9 @@ export class ThreadAnnouncements {
       // A mark would fail the list of all threads for as long as D1 is full.
       if (isFull(error)) return "storage_full";
     }
-    const { sql, unlisted } = this.#deps;
+    const { sql, unlisted, attempts } = this.#deps;
     const ids = announcements.map(({ row }) => row.id);
+    attempts.note(ids);
     for (const id of ids) sql.exec("UPDATE announced_threads SET marked = 1 WHERE thread_id = ?", id);
     this.#dueLater(ids.map((id) => ({ thread_id: id })));
     try {
@@ -183,8 +189,11 @@ export class ThreadAnnouncements {
   }
 
   #note(ids: readonly string[]): void {
-    const { sql, alarms, now } = this.#deps;
+    const { sql, alarms, attempts, now } = this.#deps;
     const dueAt = now() + LANDS_WITHIN_MS;
+    // An earlier announcement of this id, whose outcome nobody knows: the object died, or D1 did not answer.
+    const again = ids.filter((id) => this.#isAnnounced(id));
+    if (again.length > 0) attempts.note(again);
     for (const id of ids)
       sql.exec(
         "INSERT INTO announced_threads (thread_id, due_at) VALUES (?1, ?2) ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2",
