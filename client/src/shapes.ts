@@ -45,6 +45,7 @@ export type ListAllThreadsQuery = QueryOf<typeof thread.ListAllThreadsQuery>;
 export type CataloguedThread = thread.CataloguedThread;
 export type CataloguedThreadList = z.infer<typeof thread.CataloguedThreadList>;
 export type AppendBody = thread.AppendBody;
+export type MessageNote = thread.MessageNote;
 export type AppendAnswer = z.infer<typeof thread.AppendAnswer>;
 export type ReadMessagesQuery = QueryOf<typeof thread.ReadMessagesQuery>;
 export type MessageList = z.infer<typeof thread.MessageList>;

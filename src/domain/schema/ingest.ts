@@ -3,7 +3,7 @@ import { limits } from "../limits.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { memoryKind, memoryText, name, time } from "./memory-fields.ts";
 import { messageTime } from "./message-time.ts";
-import { message } from "./thread.ts";
+import { message, notes } from "./thread.ts";
 
 export const extractKind = z.enum(["facts", "episodes", "procedures"]).openapi("ExtractKind");
 export type ExtractKind = z.infer<typeof extractKind>;
@@ -186,6 +186,7 @@ export const Ingested = z
     known: z.int().openapi({ description: "Number of messages that were stored before." }),
     status: ingestStatus,
     why: z.string().optional().openapi({ description: "As of the ingest, after the mode `wait`." }),
+    notes,
   })
   .openapi("IngestStarted");
 export type Ingested = z.infer<typeof Ingested>;

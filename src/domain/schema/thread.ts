@@ -170,6 +170,22 @@ export const AppendBody = z
   .openapi("Append", { example: { messages: [{ role: "user", content: "I have moved to Lisbon." }] } });
 export type AppendBody = z.infer<typeof AppendBody>;
 
+/** What a caller should know of a message that was stored as it came. */
+export const MessageNote = z
+  .object({
+    index: z.int().openapi({ description: "Index in `messages`." }),
+    code: z.literal("unknown_role"),
+    message: z.string(),
+  })
+  .openapi("MessageNote");
+export type MessageNote = z.infer<typeof MessageNote>;
+
+/** Absent if there is nothing to note. */
+export const notes = z
+  .array(MessageNote)
+  .optional()
+  .openapi({ description: "Messages whose `role` no rule knows; absent if there is none." });
+
 export const AppendAnswer = z
   .object({
     length: z.int().openapi({ description: "Number of messages in the thread now." }),
@@ -178,6 +194,7 @@ export const AppendAnswer = z
       .optional()
       .openapi({ description: "Seq of the first appended message; absent if there is none." }),
     lastSeq: z.int().optional(),
+    notes,
   })
   .openapi("Appended");
 

@@ -1,3 +1,4 @@
+import { notesOf } from "../../domain/conversation/message-notes.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import { Ingest, IngestBody, Ingested, ingestPath } from "../../domain/schema/ingest.ts";
 import { NO_STORE, wrapTime } from "../http/answer.ts";
@@ -49,7 +50,8 @@ export const ingests = newRouter("ingest")
       once: await idempotencyKeyOf(c),
     };
     const started = ingest(c.get("services"), c.req.valid("param").user, request);
-    return c.json(unwrap(await wrapTime(c, "object", started)), 202, NO_STORE);
+    const answer = { ...unwrap(await wrapTime(c, "object", started)), ...notesOf(given.messages ?? []) };
+    return c.json(answer, 202, NO_STORE);
   })
   .openapi(get, async (c) => {
     const { id } = c.req.valid("param");

@@ -10,6 +10,7 @@ import { rawMessages, rawSummary } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
 import { NDJSON } from "../http/json-body.ts";
 import { threadObject } from "../http/path.ts";
+import { notesOf } from "../../domain/conversation/message-notes.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import {
   messageLines,
@@ -110,7 +111,7 @@ function compactionJson({ summary, ...rest }: StoredCompaction): JsonPieces {
 export const messages = newRouter("messages")
   .openapi(append, async (c) => {
     const { id } = c.req.valid("param");
-    const { messages: _given, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
+    const { messages: given, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
     const ahead = futureTimeFailure(createdAt, c.get("services").now());
     if (ahead !== null) throw new Refusal(ahead);
     const request = {
@@ -120,7 +121,7 @@ export const messages = newRouter("messages")
       ...(mode && { validate: { mode, ...approvals } }),
     };
     const appended = threadObject(c, id).appendMessages(id, request, await idempotencyKeyOf(c));
-    return c.json(unwrap(await wrapTime(c, "object", appended)), 201);
+    return c.json({ ...unwrap(await wrapTime(c, "object", appended)), ...notesOf(given) }, 201);
   })
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
