@@ -5,6 +5,7 @@ import {
   type Message,
   message as messageShape,
 } from "../../src/domain/schema/thread.ts";
+import { isDeeper } from "./nesting.ts";
 import type { Fitting } from "./fit.ts";
 import { type FoundThread, inShort, type Remark } from "./source.ts";
 import { threadIdOf } from "./thread-id.ts";
@@ -59,8 +60,13 @@ export function fitThread(
     ...(isWithin(found.id, limits.name) && { id: found.id }),
     ...own,
   };
-  const fits = byteLength(JSON.stringify({ importedFrom })) <= limits.metadata;
-  if (!fits) remark("changed", "metadata over 10 KiB: left out");
+  const isDeep = isDeeper({ importedFrom }, limits.metadataDepth);
+  const fits = !isDeep && byteLength(JSON.stringify({ importedFrom })) <= limits.metadata;
+  if (!fits)
+    remark(
+      "changed",
+      `metadata ${isDeep ? `nested deeper than ${limits.metadataDepth}` : "over 10 KiB"}: left out`,
+    );
   // It comes from a file of JSON.
   const metadata = { importedFrom: fits ? importedFrom : own } as ImportedThread["metadata"];
   const lines = [
@@ -91,6 +97,7 @@ function titleOf({ title }: FoundThread): { title: string; more: { title?: strin
 }
 
 function wrongIn(message: Message): string | null {
+  if (isDeeper(message, limits.messageDepth)) return `messages nested deeper than ${limits.messageDepth}`;
   const parsed = messageShape.safeParse(message);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

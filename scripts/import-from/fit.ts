@@ -6,6 +6,7 @@ import { RememberInBatch } from "../../src/domain/schema/memory.ts";
 import type { z } from "@hono/zod-openapi";
 import { type FoundMemory, inShort, type Remark, type SourceName } from "./source.ts";
 import { threadIdOf } from "./thread-id.ts";
+import { isDeeper } from "./nesting.ts";
 
 export type ImportedMemory = z.infer<typeof RememberInBatch> & { externalId: string };
 export type Fitting = { source: SourceName; owner: string; scope: string | undefined; now: number };
@@ -39,7 +40,7 @@ export function fitMemory(found: FoundMemory, { source, owner, scope, now }: Fit
       ...(parts.length > 1 && { part: i + 1, parts: parts.length }),
     };
     const { metadata, dropped } = metadataOf(found.metadata, more);
-    if (dropped) remark("changed", "metadata over 10 KiB: without their largest fields");
+    if (dropped) remark("changed", "metadata over 10 KiB or nested too deep: without some fields");
     const memory = RememberInBatch.safeParse({
       ...(found.kind !== undefined && { kind: found.kind }),
       text: part,
@@ -113,6 +114,13 @@ function metadataOf(
   const { cairnEntry, ...rest } = own;
   const imported: Metadata = { ...more, ...(cairnEntry !== undefined && { cairnEntry }) };
   let dropped = false;
+  for (const fields of [rest, imported])
+    for (const [name, value] of Object.entries(fields))
+      // Each lies in the metadata, or in a field of them.
+      if (isDeeper(value, limits.metadataDepth - 2)) {
+        dropped = true;
+        delete fields[name];
+      }
   const size = () => byteLength(JSON.stringify({ ...rest, importedFrom: imported }));
   while (size() > limits.metadata) {
     dropped = true;

@@ -1,5 +1,7 @@
 // LangGraph: items of a `BaseStore`, threads with messages of the platform, and checkpoints with plain messages.
 import { z } from "@hono/zod-openapi";
+import { limits } from "../../../src/domain/limits.ts";
+import { isDeeper } from "../nesting.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import {
   type Found,
@@ -20,7 +22,9 @@ const Item = z.object({
   /** The namespace in a table of the store, joined by dots. */
   prefix: optionalText,
   key: id,
-  value: z.record(z.string(), z.unknown(), "is required: an object"),
+  value: z
+    .record(z.string(), z.unknown(), "is required: an object")
+    .refine((value) => !isDeeper(value, limits.messageDepth), `is nested deeper than ${limits.messageDepth}`),
   created_at: time,
   createdAt: time,
   updated_at: time,

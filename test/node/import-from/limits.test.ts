@@ -39,7 +39,7 @@ describe("limits", () => {
     expect(memories[0]?.metadata).not.toHaveProperty("big");
     expect(remarks).toEqual([
       "changed 1 characters that a text cannot have: removed or replaced (a)",
-      "changed 1 metadata over 10 KiB: without their largest fields (a)",
+      "changed 1 metadata over 10 KiB or nested too deep: without some fields (a)",
     ]);
   });
 
@@ -55,6 +55,36 @@ describe("limits", () => {
     expect(remarks[0]).toContain("not a message: role is longer than 64 characters");
     const wrong = await found("mem0", row({ user_id: "*" }));
     expect(wrong.remarks[0]).toContain("not a user: is reserved");
+  });
+
+  it("leave out messages, metadata and items that are nested too deep, and import what is beside them", async () => {
+    const deep = "nested here";
+    // Printing such a value recurses.
+    const nested = (content: unknown) =>
+      JSON.stringify(content).replaceAll(`"${deep}"`, `${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+    const messages = [
+      { role: "user", content: [{ type: "text", text: "x", more: deep }] },
+      { role: "user", content: "y" },
+    ];
+    const threads = await found(
+      "langgraph",
+      nested([{ thread_id: "t", metadata: { deep }, values: { messages } }]),
+      { user: "u" },
+    );
+    expect(threads.threads[0]?.messages.map(({ message }) => message.content)).toEqual(["y"]);
+    expect(threads.remarks).toContain("skipped 1 messages nested deeper than 512 (t)");
+    const { memories } = await found("mem0", nested(row({ metadata: { deep, small: 1 } })));
+    expect(memories[0]).toMatchObject({ text: "x", metadata: { small: 1 } });
+    expect(memories[0]?.metadata).not.toHaveProperty("deep");
+    const items = await found(
+      "langgraph",
+      nested([
+        { namespace: ["m"], key: "a", value: { deep } },
+        { namespace: ["m"], key: "b", value: { text: "likes tea" } },
+      ]),
+      { user: "u" },
+    );
+    expect(items.memories.map(({ text }) => text)).toEqual(["likes tea"]);
   });
 
   it("keep a long title whole in the metadata", async () => {
