@@ -2,3 +2,6 @@
 export class CannotStart extends Error {
   override readonly name = "CannotStart";
 }
+
+/** An error in one line. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -38,6 +38,10 @@ export async function startKeeper(state: string, url: string): Promise<Keeper | 
   const first = await answer();
   if (first === null || "ended" in first)
     throw new CannotStart(`The state in ${state} cannot be opened:\n${output.text}`);
+  if ("failed" in first) {
+    await stop(child);
+    throw new CannotStart(`The state in ${state} cannot be opened: ${first.failed}`);
+  }
   if (!first.held) {
     await stop(child);
     return { holder: first.holder };

@@ -1,12 +1,12 @@
 // Runs the Worker under wrangler, on loopback, with its state on disk: for `npm start`, the demo and the tests.
-import { chmodSync, mkdirSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { join, resolve as absolute } from "node:path";
+import { dirname, join, resolve as absolute } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintToken } from "../src/domain/token.ts";
 import { developmentSecret } from "./development-secret.ts";
 import { olderState, otherWriter, schemaVersion } from "./schema-version.ts";
-import { CannotStart } from "./cannot-start.ts";
+import { CannotStart, reasonOf } from "./cannot-start.ts";
 import type { Holder } from "./server-address.ts";
 import { type Keeper, startKeeper } from "./keeper.ts";
 
@@ -111,10 +111,21 @@ export function askedToStop(): Promise<"asked"> {
 
 function makeFolder(state: string): void {
   try {
-    mkdirSync(state, { recursive: true, mode: 0o700 });
+    makeMissing(state);
+    accessSync(state, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new CannotStart(`The state's folder ${state} cannot be made: ${String(error)}`);
+    throw new CannotStart(
+      `The state's folder ${state} cannot be used: ${reasonOf(error)}\nCAIRN_STATE sets another one.`,
+    );
   }
+}
+
+/** Makes a folder and those above it one by one: `recursive` never ends where the system refuses one, as below `/proc`. */
+function makeMissing(folder: string): void {
+  if (existsSync(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) makeMissing(above);
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 /** Lets only the owner read wrangler's folder, which holds all that is stored, and the files already in it. */

@@ -5,7 +5,12 @@ import { join } from "node:path";
 export type Holder = { pid: number; url: string; state: string };
 
 /** The folder of the local databases. */
-export const STATE = process.env.CAIRN_STATE ?? join(import.meta.dirname, "../.wrangler/state");
+export const STATE = stateIn(process.env);
+
+/** An empty variable is as good as none: of an empty path, the folder would be the current one. */
+export function stateIn({ CAIRN_STATE = "" }: NodeJS.ProcessEnv): string {
+  return CAIRN_STATE === "" ? join(import.meta.dirname, "../.wrangler/state") : CAIRN_STATE;
+}
 
 /** The last one that served the state. The file of a copied folder tells of the original's server, which is another one. */
 export function holderOf(state: string): Holder | null {

@@ -17,7 +17,8 @@ import {
   startLocalServer,
 } from "./local-server.ts";
 
-const port = Number(process.env.PORT ?? 8787);
+const { PORT = "" } = process.env;
+const port = Number(PORT === "" ? 8787 : PORT);
 
 function welcome(url: string, { link, alice }: { link: string; alice: string }): string {
   return `

@@ -2,11 +2,16 @@
 // started it, for as long as that one lives.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { reasonOf } from "./cannot-start.ts";
 import type { Holder } from "./server-address.ts";
 import { holdState } from "./state-lock.ts";
 
-/** To the starter: that it holds the folder, or who does; and with what exit code a command ended. */
-export type FromKeeper = { held: true } | { held: false; holder: Holder | null } | { ended: number | null };
+/** To the starter: that it holds the folder, who does, or why nobody can; and with what exit code a command ended. */
+export type FromKeeper =
+  | { held: true }
+  | { held: false; holder: Holder | null }
+  | { failed: string }
+  | { ended: number | null };
 /** To the keeper: the arguments of wrangler, for one command after another. */
 export type ToKeeper = { run: readonly string[] };
 
@@ -54,8 +59,11 @@ function run(args: readonly string[]): void {
 }
 
 const [, , state = "", url = ""] = process.argv;
-const outcome = await holdState(state, { pid: process.pid, url, state });
-if (outcome.held) {
+const outcome = await holdState(state, { pid: process.pid, url, state }).catch((error: unknown) => ({
+  failed: reasonOf(error),
+}));
+if ("failed" in outcome) tell(outcome, () => process.exit());
+else if (outcome.held) {
   process.on("message", (message: ToKeeper) => run(message.run));
   process.once("exit", outcome.giveBack);
   tell({ held: true });

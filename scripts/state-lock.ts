@@ -4,6 +4,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { reasonOf } from "./cannot-start.ts";
 import { type Holder, holderOf } from "./server-address.ts";
 
 const TRIES = 50;
@@ -36,14 +37,17 @@ export async function holdState(
 
 /** Null if another process has it. */
 function tryLock(file: string): DatabaseSync | null {
-  const lock = new DatabaseSync(file);
+  let lock: DatabaseSync | null = null;
   try {
+    lock = new DatabaseSync(file);
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
-    lock.close();
+    lock?.close();
     if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return null;
-    throw error;
+    throw new Error(`${file} is no lock of Cairn, or is not writable: ${reasonOf(error)}. Move it away.`, {
+      cause: error,
+    });
   }
 }
 

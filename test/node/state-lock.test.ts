@@ -1,12 +1,12 @@
 import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../scripts/local-server.ts";
-import { holderOf } from "../../scripts/server-address.ts";
+import { holderOf, stateIn } from "../../scripts/server-address.ts";
 import { holdState } from "../../scripts/state-lock.ts";
 import { run, type Running } from "./run.ts";
 
@@ -163,4 +163,37 @@ it("gives a folder to one of many processes that ask at once, and to another whe
     holder?.child.kill("SIGKILL");
     if (holder !== undefined) await once(holder.child, "exit");
   }
+});
+
+it.each([
+  ["that cannot be made", () => "/proc/cairn/state"],
+  [
+    "whose lock is a folder",
+    () => {
+      const state = newState();
+      mkdirSync(join(state, "lock"), { recursive: true });
+      return state;
+    },
+  ],
+  [
+    "whose lock is another file",
+    () => {
+      const state = newState();
+      mkdirSync(state, { recursive: true });
+      writeFileSync(join(state, "lock"), "not a database, but a text that somebody put here ".repeat(20));
+      return state;
+    },
+  ],
+])("says in a few lines that it cannot use a folder %s", LONG, async (_, folderOf) => {
+  const state = folderOf();
+  const { ended, output } = start(state, await freePort());
+  expect(await ended).toBe(1);
+  expect(output.stderr).toContain(state);
+  expect(output.stderr).not.toMatch(/\n\s+at /);
+  expect(output.stderr.trim().split("\n").length).toBeLessThan(4);
+});
+
+it("takes an empty CAIRN_STATE for none", () => {
+  expect(stateIn({ CAIRN_STATE: "" })).toBe(stateIn({}));
+  expect(stateIn({ CAIRN_STATE: "/data/state" })).toBe("/data/state");
 });
