@@ -1,9 +1,9 @@
 import { errors as joseErrors, jwtVerify } from "jose";
 import { CODE_AUDIENCE, SESSION_MS } from "../../domain/console-link.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
-import { ALGORITHM, isScope, mintToken } from "../../domain/token.ts";
+import { ALGORITHM, isScope, mintToken, scopes } from "../../domain/token.ts";
 import type { Revocations } from "../../platform/d1/revocations.ts";
-import { CLOCK_SKEW_S, readClaims, type Verified } from "./claims.ts";
+import { CLOCK_SKEW_S, readClaims, type Verified, wrongClaim } from "./claims.ts";
 import type { RevocationList } from "./revocation-list.ts";
 import { failureOfToken } from "./verify-own.ts";
 
@@ -49,7 +49,12 @@ async function verifyCode(code: string, secret: string, now: number): Promise<Re
       currentDate: new Date(now),
       requiredClaims: ["sub", "exp", "jti", "opens"],
     });
-    return readClaims({ ...payload, scope: payload.opens }, now);
+    const verified = readClaims({ ...payload, scope: payload.opens }, now);
+    // Before the code is spent: no token could be minted of it.
+    const isOpen = verified.ok && [...verified.value.caller.scopes].every(isScope);
+    return isOpen || !verified.ok
+      ? verified
+      : wrongClaim("opens", `has a scope that is none of ${scopes.join(", ")}`);
   } catch (error) {
     return error instanceof joseErrors.JWTExpired ? SPENT : failureOfToken(error);
   }
