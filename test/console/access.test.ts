@@ -77,6 +77,27 @@ it("asks in a tab that keeps a token, where the link opens the page anew", async
   await page.getByRole("heading", { name: own }).waitFor();
 });
 
+it("keeps a session, also that of a tab, whose user agrees to a link that is spent", async () => {
+  const [own, other] = [newUser(), newUser()];
+  const link = await linkOf(other);
+  const first = await open("", { token: null });
+  await first.goto(link);
+  await first.getByRole("heading", { name: other }).waitFor();
+  const page = await open("", { token: null, mayFail: /410|Failed to load/ });
+  await page.getByLabel("Token").fill(await tokenOf(own, ["read"]));
+  await page.getByLabel("Keep it until this tab is closed").check();
+  await page.getByRole("button", { name: "Open" }).click();
+  await page.getByRole("heading", { name: own }).waitFor();
+  await page.goto("about:blank");
+  await page.goto(link);
+  await page.getByRole("button", { name: "Open the link" }).click();
+  await page.getByText("npm run token -- --link").waitFor();
+  await page.getByRole("button", { name: "Stay signed in" }).click();
+  await page.getByRole("heading", { name: own }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: own }).waitFor();
+});
+
 it("opens by a code once, and says of a spent link how to get another", async () => {
   const user = newUser();
   const link = await linkOf(user);

@@ -1,3 +1,4 @@
+import { Failure } from "../parts/failure.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { AuditPage } from "../leaving/audit-page.tsx";
 import { RegistryPage } from "../entries/registry-page.tsx";
@@ -47,16 +48,24 @@ function Console({ settings }: { settings: Settings }) {
       if (keep) keepToken(token);
       setProblem(null);
       setSession(opened);
+      return true;
     } catch (error) {
       setProblem(error);
+      return false;
     }
   };
-  const follow = (link: Link) => {
-    setAsking(null);
+  const replace = (token: string): void => {
+    if (!signIn(token, false)) return;
     // Whoever was signed in here is not any more: a reload must not bring them back.
     forgetToken();
-    setSession(null);
-    tokenOf(link).then((token) => signIn(token, false), setProblem);
+    setAsking(null);
+  };
+  const follow = (link: Link) => {
+    tokenOf(link).then(replace, setProblem);
+  };
+  const stay = () => {
+    setProblem(null);
+    setAsking(null);
   };
   // A link may be somebody else's, who wants to see what is then stored: it replaces a session only if the user agrees.
   const current = useRef<Session | null>(null);
@@ -83,12 +92,13 @@ function Console({ settings }: { settings: Settings }) {
           You are signed in{session !== null && ` as ${nameOf(session.user)}`}. This link opens the console as{" "}
           {nameOf(userOf(asking))}, and signs you out. Open it only if you asked for it.
         </p>
-        <button type="button" class="main" onClick={() => setAsking(null)}>
+        <button type="button" class="main" onClick={stay}>
           Stay signed in
         </button>{" "}
         <button type="button" onClick={() => follow(asking)}>
           Open the link
         </button>
+        <Failure error={problem} />
       </main>
     );
   if (session === null) return <SignIn settings={settings} problem={problem} signIn={signIn} />;
