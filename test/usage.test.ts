@@ -127,6 +127,11 @@ describe("the outcome of a recall", () => {
     const { recallId } = await recall(user, "where does the user live?");
     await evict(user);
     await forget(user, porto.id);
+    // One memory of the recall is gone, so one other id may be its.
+    for (const used of [["anything at all"], [porto.id, crypto.randomUUID()]]) {
+      const { status, body } = await outcome(recallId, { used });
+      expect([status, body.error.details[0].path]).toEqual([400, `body.used[${used.length - 1}]`]);
+    }
     expect((await outcome(recallId, { used: [porto.id, tea.id] })).status).toBe(200);
     expect(await usage(user)).toMatchObject([{ memoryId: tea.id, recalled: 1, used: 1 }]);
     const later = await recall(user, "where does the user live?");

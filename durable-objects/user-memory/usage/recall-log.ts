@@ -17,6 +17,9 @@ type RecallLogDependencies = {
   transactions: Transactions;
   now: () => number;
 };
+/** The form of a memory's id. */
+const isMemoryId = (id: string): boolean => /^[\w-]{16,64}$/.test(id);
+
 /** A memory of an answer: its id, and the version that was shown. */
 export type ShownMemory = { id: string; version: number };
 
@@ -66,10 +69,11 @@ export class RecallLog {
       return fail("not_found");
     const rows = table.numbered(shown.versions).toSorted((a, b) => a.version - b.version);
     const memories = [...new Set(rows.map((row) => row.id))];
-    const areAllThere = memories.length === shown.versions.length;
-    // The id of a forgotten memory is not in the recall's any more.
-    const unknown =
-      used?.findIndex((one) => !memories.includes(one) && (areAllThere || table.has(one))) ?? -1;
+    // The ids of forgotten memories are not in the recall's any more: there may be so many others.
+    const others = [...new Set(used)].filter((one) => !memories.includes(one));
+    const isForgotten = (one: string) =>
+      others.indexOf(one) < shown.versions.length - memories.length && isMemoryId(one) && !table.has(one);
+    const unknown = used?.findIndex((one) => !memories.includes(one) && !isForgotten(one)) ?? -1;
     if (unknown >= 0) return invalidField(`body.used[${unknown}]`, "is no memory of this recall");
     const outcome: Outcome =
       used === undefined
@@ -81,7 +85,8 @@ export class RecallLog {
     this.#atomically(() => {
       const usedAt = now();
       const counts = new Map<string, Counts>();
-      for (const one of outcome.used) counts.set(one, { used: 1, usedAt });
+      for (const one of outcome.used.filter((shownId) => memories.includes(shownId)))
+        counts.set(one, { used: 1, usedAt });
       for (const one of outcome.usedLikely) counts.set(one, { usedLikely: 1, usedAt });
       store.count(counts);
       if (stored === null)
