@@ -22,9 +22,22 @@ describe("a complete tool turn", () => {
       result("a", "1"),
     ]);
   });
-  it("may ask for the same id twice", () => {
+  it("keeps the first of calls with one id, as providers refuse an id that comes twice", () => {
     const turn = [asks("", "a", "a", "b"), result("a"), result("b")];
-    expect(sanitizeConversation(turn)).toEqual(turn);
+    expect(sanitizeConversation(turn)).toEqual([asks("", "a", "b"), result("a"), result("b")]);
+    const call = { type: "tool_use", id: "a", name: "look", input: {} };
+    const given = { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "ok" }] };
+    expect(sanitizeConversation([{ role: "assistant", content: [call, { ...call }] }, given])).toEqual([
+      { role: "assistant", content: [call] },
+      given,
+    ]);
+    // One call, in a list and in a part.
+    const both = [{ ...asks([call], "a") }, given];
+    expect(sanitizeConversation(both)).toEqual(both);
+    const part = { type: "tool-look", toolCallId: "a", state: "output-available", input: {}, output: 1 };
+    expect(sanitizeConversation([{ role: "assistant", parts: [part, { ...part, output: 2 }] }])).toEqual([
+      { role: "assistant", parts: [part] },
+    ]);
   });
   it("comes back as the same objects, unknown fields included", () => {
     const turn = [
@@ -309,4 +322,17 @@ describe("any conversation", () => {
       return typeof content === "string" && content !== "";
     }
   });
+});
+
+it("a message whose content no model gets goes", () => {
+  const data = { type: "data-weather", data: { city: "Porto" } };
+  const empty = [
+    { role: "user", parts: [data] },
+    { role: "assistant", parts: [data, { type: "step-start" }] },
+    { role: "assistant", content: {} },
+    { role: "assistant", content: [{}] },
+  ];
+  expect(sanitizeConversation(empty)).toEqual([]);
+  const said = { role: "user", parts: [data, { type: "text", text: "hi" }] };
+  expect(sanitizeConversation([said])).toEqual([said]);
 });

@@ -24,7 +24,7 @@ const isReasoning = (part: unknown): boolean => REASONING.has(partType(part));
 /** A part that providers refuse: a text of blanks alone, and what is no part. True for a missing field, too. */
 export function isBlank(part: unknown): boolean {
   if (typeof part === "string") return part.trim() === "";
-  if (typeof part !== "object" || part === null) return true;
+  if (typeof part !== "object" || part === null || Object.keys(part).length === 0) return true;
   const isText = TEXTS.has(partType(part)) || isGeminiText(part);
   return isText && (textField(part, "text") ?? "").trim() === "";
 }
@@ -40,7 +40,7 @@ export const partsSpeak = (parts: readonly unknown[]): boolean =>
       !isBlank(part) &&
       !isReasoning(part) &&
       field(part, "thought") !== true &&
-      !/^(step-start|source.*|tool-approval-request)$/.test(partType(part)) &&
+      !/^(step-start|source.*|data-.*|tool-approval-request)$/.test(partType(part)) &&
       !(field(part, "text") === "" && partType(part) === ""),
   );
 

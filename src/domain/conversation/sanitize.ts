@@ -1,7 +1,7 @@
 import { type AnyMessage, field, listField, textField } from "./message.ts";
-import { isBlank, PART_LISTS, partsSpeak, withoutParts } from "./message-parts.ts";
+import { isBlank, PART_LISTS, type PartList, partsSpeak, withoutParts } from "./message-parts.ts";
 import { resultsInOrder, withContent } from "./results-in-order.ts";
-import { CALL_LISTS, isResultPart, roleOf, withoutAwaitedCalls } from "./tool-calls.ts";
+import { CALL_LISTS, callId, isResultPart, roleOf, withoutAwaitedCalls } from "./tool-calls.ts";
 import { unpairedParts } from "./unpaired-parts.ts";
 
 /**
@@ -11,6 +11,7 @@ import { unpairedParts } from "./unpaired-parts.ts";
  * - A complete tool turn keeps its results in the order of its calls; the first result of a call wins.
  * - A turn with a call that has no result loses its calls and results and keeps its text. So does a call that waits for an
  *   approval: sanitise what goes to a model, not what is still to be approved.
+ * - Of the calls of a message with one id, the first stays.
  * - A result without a call in the turn that it follows goes. So does a call that the provider carries out itself, or of
  *   Gemini, without its result, and a tool part of a UI message that is still pending.
  * - Reasoning goes that led to none of what stays.
@@ -26,9 +27,14 @@ import { unpairedParts } from "./unpaired-parts.ts";
  */
 export function sanitizeConversation<M extends AnyMessage>(messages: readonly M[]): M[] {
   const leaves = unpairedParts(messages);
-  const cleaned = messages.map((message, n) =>
-    withoutEmptyFields(withoutParts(message, (part, at) => leaves(n, part, at))),
-  );
+  const cleaned = messages.map((message, n) => {
+    const isRepeated = repeatedCalls();
+    return withoutEmptyFields(
+      withoutRepeatedCalls(
+        withoutParts(message, (part, at) => leaves(n, part, at) || isRepeated(part, at.list)),
+      ),
+    );
+  });
   const kept: M[][] = [];
   let next: AnyMessage | undefined;
   // From the end, as reasoning of its own stays if what it led to does.
@@ -39,6 +45,30 @@ export function sanitizeConversation<M extends AnyMessage>(messages: readonly M[
     kept.push(sanitized);
   }
   return kept.toReversed().flat();
+}
+
+/** Answers for the parts of a message, one after another, if each is a call whose id an earlier one of its list has. */
+function repeatedCalls(): (part: unknown, list: PartList) => boolean {
+  const seen = new Set<string>();
+  return (part, list) => {
+    const id = callId(part, list);
+    if (id === undefined) return false;
+    const isRepeated = seen.has(list + id);
+    seen.add(list + id);
+    return isRepeated;
+  };
+}
+
+/** The same in the lists of calls. One call may be told twice over, in a list and in a part. */
+function withoutRepeatedCalls<M extends AnyMessage>(message: M): M {
+  let copy = message;
+  for (const name of CALL_LISTS) {
+    const calls = listField(message, name);
+    const first = new Map(calls.toReversed().map((call) => [textField(call, "id") ?? call, call]));
+    if (first.size < calls.length)
+      copy = { ...copy, [name]: calls.filter((call) => first.get(textField(call, "id") ?? call) === call) };
+  }
+  return copy;
 }
 
 const TAKES_TEXT: readonly unknown[] = ["tool", "assistant"];
@@ -119,8 +149,7 @@ function isEmpty(message: AnyMessage): boolean {
 const saysNothing = (message: object): boolean =>
   PART_LISTS.every((name) => {
     const said = field(message, name) ?? "";
-    if (Array.isArray(said)) return !partsSpeak(said);
-    return typeof said === "string" && said.trim() === "";
+    return !partsSpeak(Array.isArray(said) ? said : [said]);
   });
 
 /** An item of reasoning of OpenAI's Agents SDK, which is a message of its own before what it led to. */

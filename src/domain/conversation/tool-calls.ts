@@ -1,5 +1,12 @@
 import { type AnyMessage, field, listField, textField } from "./message.ts";
-import { CALL_PARTS, isCallPart, isProviderCall, partType, withoutParts } from "./message-parts.ts";
+import {
+  CALL_PARTS,
+  isCallPart,
+  isProviderCall,
+  type PartList,
+  partType,
+  withoutParts,
+} from "./message-parts.ts";
 
 // The shapes in which people store tool calls and their results. Here are their ids; what they tell is in tool-call-formats.ts:
 //
@@ -26,6 +33,11 @@ const RESULT_PARTS = new Map([
 const UI_OUTPUTS: readonly unknown[] = ["output-available", "output-error", "output-denied"];
 
 const callPartId = (part: unknown): Id => textField(part, CALL_PARTS.get(partType(part)) ?? "");
+/** The id of the call that a part of a list is, if it is one. */
+export const callId = (part: unknown, list: PartList): Id =>
+  list === "parts" && /^(tool-|dynamic-tool$)/.test(partType(part))
+    ? textField(part, "toolCallId")
+    : callPartId(part);
 const contentOf = (message: AnyMessage): readonly unknown[] => listField(message, "content");
 const listedCalls = (message: AnyMessage): Id[] =>
   CALL_LISTS.flatMap((name) => listField(message, name)).map((call) => textField(call, "id"));
