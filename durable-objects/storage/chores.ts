@@ -1,6 +1,6 @@
 import { backOff } from "./back-off.ts";
 import type { AlarmScheduler } from "./alarm-scheduler.ts";
-import { turn } from "./turn.ts";
+import { turn } from "../../src/platform/turn.ts";
 
 /** Idempotent, bounded work of an alarm. `nextDue`: when to run next, or null. */
 export interface Chore {

@@ -1,6 +1,6 @@
 import { hash32 } from "../../src/domain/hash.ts";
 import type { Chore } from "./chores.ts";
-import { turn } from "./turn.ts";
+import { turn } from "../../src/platform/turn.ts";
 
 /** Rows that one statement removes, for which other calls wait: a row may have a value of a mebibyte. And statements of one alarm. */
 const [SWEEP, STATEMENTS] = [100, 10];

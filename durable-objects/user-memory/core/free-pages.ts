@@ -1,4 +1,4 @@
-import { turn } from "../../storage/turn.ts";
+import { turn } from "../../../src/platform/turn.ts";
 
 /** The peak is stored in steps: a growing object does not write it in each alarm. */
 const PEAK_STEP = 256 * 1024;

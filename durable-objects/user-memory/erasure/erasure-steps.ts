@@ -4,7 +4,7 @@ import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import type { StorageReset } from "./storage-reset.ts";
-import { turn } from "../../storage/turn.ts";
+import { turn } from "../../../src/platform/turn.ts";
 import { type Erased, type OpenErasure, rangesOf } from "./erasure-log.ts";
 import type { EraserDependencies } from "./eraser-dependencies.ts";
 

@@ -7,7 +7,7 @@ import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.t
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { Chore } from "../../storage/chores.ts";
-import { turn } from "../../storage/turn.ts";
+import { turn } from "../../../src/platform/turn.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";

@@ -10,7 +10,7 @@ import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
-import { turn } from "../../storage/turn.ts";
+import { turn } from "../../../src/platform/turn.ts";
 import type { NotedMemory, Prepared, Remembered } from "../contract.ts";
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";

@@ -1,5 +1,5 @@
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import { turn } from "../../storage/turn.ts";
+import { turn } from "../../../src/platform/turn.ts";
 import type { WordIndex } from "./word-index.ts";
 
 type WordMergerDependencies = {

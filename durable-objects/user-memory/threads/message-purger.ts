@@ -3,7 +3,7 @@ import type { MessageStore } from "./message-store.ts";
 import type { PositionRange } from "../core/position.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { Transactions } from "../core/transactions.ts";
-import { turn } from "../../storage/turn.ts";
+import { turn } from "../../../src/platform/turn.ts";
 
 /** Counts what an erasure has removed. */
 type Counter = { count(erasure: string, store: "object", erased: { messages: number }): void };

@@ -3,7 +3,7 @@ import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexico
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
 import type { IndexedText } from "../search-index/vector-store.ts";
-import { turn } from "../../storage/turn.ts";
+import { turn } from "../../../src/platform/turn.ts";
 import type { Transactions } from "../core/transactions.ts";
 
 type EmbeddingDependencies = {

@@ -1,11 +1,11 @@
 import { wordsWithoutMarks } from "../../domain/ranking/marks.ts";
+import { turn } from "../turn.ts";
 import { type Embedder, type EmbedOptions, type Vector } from "./embedder.ts";
 import { MODEL_NAME, type WordModel } from "./embedded/word-model.ts";
 
 const DIMENSIONS = 256;
 /** Characters that are embedded in one stretch, some 10 ms. */
 const TURN_CHARACTERS = 64 * 1024;
-const TURN_MS = 1;
 
 /** The embedder inside the Worker: English, offline, some 0.05 ms a text. Queries are embedded without punctuation. */
 export class EmbeddedEmbedder implements Embedder {
@@ -27,8 +27,7 @@ export class EmbeddedEmbedder implements Embedder {
       vectors.push(model.embed(as === "query" ? wordsWithoutMarks(text) : text));
       read += text.length;
       if (read < TURN_CHARACTERS) continue;
-      // Other calls of the isolate go on.
-      await scheduler.wait(TURN_MS);
+      await turn();
       read = 0;
     }
     return vectors;
