@@ -17,6 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { developmentSecret } from "../../scripts/development-secret.ts";
 import { freePort } from "../../scripts/local-server.ts";
+import { holderOf } from "../../scripts/server-address.ts";
 import { isAlive, run, type Running, start as startCommand } from "./run.ts";
 
 const state = mkdtempSync(join(tmpdir(), "cairn-test-"));
@@ -54,6 +55,12 @@ async function start(port: number): Promise<Started> {
 // oxlint-disable typescript/no-explicit-any
 const paste = (line: string, { exports }: Started): any =>
   JSON.parse(execFileSync("bash", ["-c", [...exports, line].join("\n")]).toString());
+
+/** The commands of a process group, a line each; empty once it has ended. */
+function commandsOf(group: number): string {
+  const all = execFileSync("ps", ["-axo", "pgid=,args="]).toString().split("\n");
+  return all.filter((line) => Number(line.trim().split(/\s+/)[0]) === group).join("\n");
+}
 
 describe("npm start", () => {
   it("serves, prints lines that work when they are pasted, and remembers across a restart", async () => {
@@ -136,15 +143,22 @@ describe("npm start", () => {
     expect(readdirSync(join(older, "v3/d1"))).toEqual([]);
   });
 
-  it.each([1_000, 3_000])("leaves nothing behind when it is interrupted %d ms after it began", async (ms) => {
+  it.each([
+    ["holds its folder", ""],
+    ["sets up its database", "migrations apply"],
+    ["starts its server", "wrangler.js dev"],
+  ])("leaves nothing behind when it is interrupted once it %s", async (_, command) => {
+    rmSync(join(state, "server.json"), { force: true });
     const port = await freePort();
     const starting = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
-    await sleep(ms);
+    await expect.poll(() => holderOf(state)).not.toBeNull();
+    const keeper = holderOf(state)?.pid ?? 0;
+    await expect.poll(() => commandsOf(keeper)).toContain(command);
     starting.child.kill("SIGINT");
     // Without a code, the signal ended it before it could look for one.
     expect([0, 130, null]).toContain(await starting.ended);
-    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
-    await sleep(2_000);
+    // The keeper leads the group of all that serves.
+    await expect.poll(() => commandsOf(keeper)).toBe("");
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
   });
 
