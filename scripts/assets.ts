@@ -35,7 +35,7 @@ const parts: Record<string, [from: string, to: string][]> = {
   minilm: [[minilm, "model/minilm-l6"]].filter(() => existsSync(minilm)) as [string, string][],
 };
 
-/** What the console is made of. */
+/** The files that make up the console. */
 const CONSOLE_SOURCES = [
   "console",
   "client/src",

@@ -33,7 +33,7 @@ const fingerprintOf = (migrations: readonly string[]): string =>
 /** The version of the tables that this code has. */
 export const schemaVersion = async (): Promise<string> => fingerprintOf(await migrationHashes());
 
-/** What wrote a state last: its tables, and the revision of this repository; null: the state does not say. */
+/** The last writer of a state: its tables, and the revision of this repository; null: the state does not say. */
 export type Writer = { schema: string; revision: string | null; changed: boolean };
 
 /** Answers null and notes this version, if it has every migration of the state; else who wrote the state. */
@@ -70,7 +70,7 @@ function thisRevision(): { revision: string | null; changed: boolean } {
   return { revision: head.stdout.trim(), changed: stdout !== "" };
 }
 
-/** How to take the data of an older state along, and how to begin without them. Each command can be pasted. */
+/** Tells how to take the data of an older state along, and how to begin without them. Each command can be pasted. */
 export function olderState(
   state: string,
   { schema, revision, changed }: Writer,

@@ -52,7 +52,7 @@ async function fillDemos(url: string, token: string): Promise<void> {
   }
 }
 
-/** Those with which the Worker serves all the same. */
+/** The problems with which the Worker serves all the same. */
 async function problemsOf(url: string): Promise<string[]> {
   const { problems = [] } = (await (await fetch(`${url}/health`)).json()) as { problems?: string[] };
   return problems;

@@ -1,5 +1,5 @@
 declare namespace Cloudflare {
-  /** What vitest.config.ts binds besides wrangler.toml. */
+  /** The bindings of vitest.config.ts besides those of wrangler.toml. */
   interface Env {
     MIGRATIONS: import("cloudflare:test").D1Migration[];
     TEST_RATE: RateLimit;

@@ -10,7 +10,7 @@ export const remember = (user: string, memory: object, headers: Headers = {}): P
   call(at(user), { json: memory, headers });
 export const rememberMany = (user: string, memories: object[], headers: Headers = {}): Promise<Answer> =>
   call(at(user, "/batch"), { json: { memories }, headers });
-/** What became of a memory that is to be stored without fail. */
+/** The outcome of a memory that is to be stored without fail. */
 export async function remembered(user: string, memory: object): Promise<Seen> {
   const { status, body } = await remember(user, memory);
   if (status >= 300) throw new Error(JSON.stringify(body));

@@ -1,4 +1,4 @@
-// How the tests read the pages of a list.
+// The tests' reader of the pages of a list.
 import { expect, it } from "vitest";
 import { pages } from "./call.ts";
 

@@ -17,7 +17,7 @@ export type Schema = {
 };
 type Given = { schemas: Record<string, Schema>; words: readonly string[] };
 
-/** How deep optional fields go on. */
+/** The depth to which optional fields go on. */
 const DEEP = 3;
 
 /** JSON of this shape, whose texts are of these words: mostly valid, since not every rule is in a schema. */

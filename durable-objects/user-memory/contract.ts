@@ -210,7 +210,7 @@ export type SearchRequest = {
   filter?: Omit<MemoryFilter, "kinds" | "status">;
   /** The reference of "last week" in the query; now unless given. */
   referenceDate?: number;
-  /** Where the days of the query begin; UTC unless given. */
+  /** The time zone in which the days of the query begin; UTC unless given. */
   timeZone?: string;
   /** `off`: times that the query names have no effect. */
   timeMode?: TimeMode;
@@ -308,7 +308,7 @@ export type PlacedSection = { layer: LayerName; places: Place[] };
  */
 export type ContextItem = { id: string; place: Place; shown: Shown; score?: number; message?: string };
 
-/** What a layer's search found in one object, the best first. `recalled`: of the layer `recalled`. */
+/** The finds of a layer's search in one object, the best first. `recalled`: of the layer `recalled`. */
 export type LayerFound = {
   items: readonly ContextItem[];
   ms: number;
@@ -355,7 +355,7 @@ export type IngestRequest = {
   waitMs?: number;
 };
 
-/** How many summaries were stored, and of how many episodes. */
+/** The number of stored summaries, and of their episodes. */
 export type Consolidated = { summaries: number; episodes: number };
 
 export interface IngestRpc {
@@ -376,7 +376,7 @@ export interface ChangesRpc {
 // Usage
 
 export interface UsageRpc {
-  /** What the user holds, and what is under way. */
+  /** Counts the user's data, and the work that is under way. */
   summary(): Promise<UserSummary>;
   recallOutcome(id: string, outcome: OutcomeBody): Promise<Result<Outcome>>;
   memoryUsage(page: { after?: string; limit: number; unusedDays?: number }): Promise<MemoryUsage[]>;

@@ -7,5 +7,5 @@ export class DefaultJsonSchemaValidator {
   }
 }
 
-/** Of the SDK's stdio transport alone. */
+/** The SDK's stdio transport alone needs these. */
 export const process = {};

@@ -1,11 +1,11 @@
-// What an operator added to a tenant's file, at any depth: the difference between the file and what would be made without it.
+// An operator's additions to a tenant's file, at any depth: the difference between the file and what would be made without it.
 import { isDeepStrictEqual } from "node:util";
 import type { TomlTable, TomlValue } from "smol-toml";
 
-/** What names an element of a list of tables, by the first of these that it has. */
+/** The fields that name an element of a list of tables: the first of these that it has. */
 const NAMES = ["binding", "name", "tag", "pattern", "class_name"];
 
-/** What `file` has and `made` has not. Where both have a value, that of `made` counts; null: nothing was added. */
+/** Returns the parts of `file` that `made` lacks. Where both have a value, that of `made` counts; null: nothing was added. */
 export function additionsOf(file: TomlTable, made: TomlTable): TomlTable | null {
   const added = Object.entries(file).flatMap(([key, value]): [string, TomlValue][] => {
     const other = made[key];

@@ -22,7 +22,7 @@ export type Tenant = {
   databases: ReadonlyMap<string, string>;
   /** Its own variables: what the base has, and the two that are made here, may be among them. */
   vars: Readonly<Record<string, string>>;
-  /** What its file has beside all of this and the base, at any depth: an account, routes, rates, a destination of logs. */
+  /** The rest of its file, beside all of this and the base, at any depth: an account, routes, rates, a destination of logs. */
   more: TomlTable;
 };
 

@@ -1,6 +1,6 @@
 import { type Scope, signToken } from "./token.ts";
 
-/** How long the code of a link to the console can be exchanged, and how long the token that it is exchanged for is valid. */
+/** The lifetimes of the code of a link to the console, and of the token that it is exchanged for. */
 export const CODE_MS = 10 * 60_000;
 export const SESSION_MS = 24 * 3_600_000;
 

@@ -130,7 +130,7 @@ const OBJECT_BYTES = 10_000_000_000;
 const RESERVED_BYTES = 250_000_000;
 
 /**
- * Those of an environment, built once in an isolate: each user's object that wakes takes them. `shared`: what the isolate keeps
+ * The ports of an environment, built once in an isolate: each user's object that wakes takes them. `shared`: what the isolate keeps
  * over requests and objects.
  */
 export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {

@@ -18,7 +18,7 @@ export class RecallMeter {
     this.#hours.set(hour, known === undefined ? counted : bothHours(known, counted));
   }
 
-  /** What was counted since it was handed over last; nothing within a minute of that. */
+  /** The counts since the last hand-over; nothing within a minute of that. */
   handOver(now: number): RecallHour[] {
     if (this.#hours.size === 0 || now < this.#handedOver + MINUTE_MS) return [];
     this.#handedOver = now;

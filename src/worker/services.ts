@@ -27,7 +27,7 @@ export type Services = Ports & {
   rateLimits: { caller: RateLimit | null; user: RateLimit | null };
   /** The age at which events of the audit log are deleted. */
   auditDays: number;
-  /** What the console asks of its users; null if it is off. */
+  /** The console's demands on its users; null if it is off. */
   console: ConsoleSettings | null;
   /** The age from which episodes are summarised; null: never. */
   consolidateAfterDays: number | null;

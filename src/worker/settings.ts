@@ -18,7 +18,7 @@ export const auditDaysOf = (env: Bindings): number | null => daysOf(env.AUDIT_DA
 export const consolidateAfterDaysOf = (env: Bindings): number | null => daysOf(env.CONSOLIDATE_AFTER_DAYS);
 
 export type ConsoleSettings = { issuer?: string };
-/** What the console asks of its users; null if it is off. */
+/** The console's demands on its users; null if it is off. */
 export function consoleOf(env: Bindings): ConsoleSettings | null {
   const { CONSOLE: given = "" } = env;
   if (given === "") return {};

@@ -57,6 +57,6 @@ it("answers 400 to an import that breaks off, in the line that did not come", as
     status: 400,
     body: { error: { code: "body_incomplete", details: [{ path: "line[3]" }] } },
   });
-  // What came whole is there: the same file, sent again, goes on behind it.
+  // The whole lines are there: the same file, sent again, goes on behind it.
   expect((await call(`/v1/users/${other}/kv/key`)).body).toBe(1);
 });

@@ -37,7 +37,7 @@ const write = (bindings: Bindings, user: string) =>
 /** Objects of a platform that has jurisdictions: workerd alone has none. Notes which were asked for. */
 function held(asked: string[]): Bindings {
   const within = <T extends Rpc.DurableObjectBranded>(objects: DurableObjectNamespace<T>) =>
-    // What else a namespace has is not called here.
+    // Nothing here calls the other methods of a namespace.
     ({
       getByName: () => {
         throw new Error("asked for an object outside of the jurisdiction");
@@ -141,7 +141,7 @@ it("is not marked by who is nobody, nor by the cron, but by the first call with 
   await createApp(realPorts).request("/health", {}, none());
   await createApp(realPorts).request("/v1/users/a/kv/a", {}, none());
   await env.DB.exec("DELETE FROM jobs");
-  // Of another index than now: the second run tells every user.
+  // That was of another index than now: the second run tells every user.
   await env.DB.exec(
     "INSERT INTO jobs (name, detail, position, done, started_at) VALUES ('reindex', '?', '', 0, 1)",
   );
@@ -172,7 +172,7 @@ it("is what one of two isolates said that begin at once, and the other refuses i
       });
     };
     const batch: D1Database["batch"] = (statements) => env.DB.batch(statements);
-    // What else a database has is not called here.
+    // Nothing here calls the other methods of a database.
     return portsOf({ ...own, DB: { prepare, batch } as unknown as D1Database }).deployment;
   };
   const [one, other] = uses.map(isolate);

@@ -14,7 +14,7 @@ type Described = {
 type Operation = Described & { method: string; path: string };
 /** `marker` is in all that the user writes, and nobody else sends it. */
 type User = { id: string; hash: string; marker: string; token: string };
-/** What anybody has been told so far: ids of threads, memories and the like, and cursors. */
+/** The answers that anybody has had so far: ids of threads, memories and the like, and cursors. */
 type Known = { ids: string[]; cursors: string[] };
 /** `operation` by its name: what fails is to be read. */
 type Step = { by: 0 | 1; of: 0 | 1; operation: string; seed: number; key: boolean };
@@ -106,7 +106,7 @@ function requestOf(
   };
 }
 
-/** What the user may import anywhere: an entry with its marker. */
+/** A file that the user may import anywhere: an entry with its marker. */
 const exportOf = ({ id, hash, marker }: User): string =>
   [
     { format: "cairn-export", version: 1, userId: id, userHash: hash },

@@ -17,7 +17,7 @@ async function newKey(kid: string, alg = "ES256"): Promise<Key> {
   return { kid, alg, pair: await generateKeyPair(alg, { extractable: true }) };
 }
 
-/** What the provider answers when it is asked for its keys. */
+/** The provider's answer about its keys. */
 let provider: () => Promise<Response>;
 let asked = 0;
 
@@ -247,7 +247,7 @@ describe("the provider's keys", () => {
     at(begun + 601_000);
     for (let i = 0; i < 3; i++) expect((await ask(await login({ n: i }))).status).toBe(200);
     expect(asked).toBe(2);
-    // Of a key that is not known nothing is known: it may be a new one.
+    // Nothing is known of an unknown key: it may be a new one.
     const fresh = await newKey("fresh");
     expect((await ask(await login({}, fresh))).code).toBe("login_keys_unavailable");
     expect((await ask(await login({}, { ...(await newKey("first")) }))).code).toBe("invalid_token");

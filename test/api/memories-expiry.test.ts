@@ -31,7 +31,7 @@ const rowsInD1 = async (user: string): Promise<number | null> =>
     .prepare("SELECT COUNT(*) AS n FROM memories WHERE user_id = ?")
     .bind(user)
     .first<number>("n");
-/** What one can still see of a memory. */
+/** The traces of a memory that one can still see. */
 async function seen(user: string, id: string) {
   const statuses = [];
   for (const query of ["", `asOf=${T + 1000}`, `validAt=${T + 1000}`])

@@ -1,4 +1,4 @@
-// What to do to have a prompt cached by its provider, and what the caches saved.
+// Advice on a prompt's caching by its provider, and the savings of the caches.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";

@@ -123,7 +123,7 @@ describe("QUOTA_MEMORIES", () => {
     const over = await remember(user, { text: "three" });
     expect(over.status).toBe(403);
     expect(over.body.error.code).toBe("quota_memories");
-    // What is there already is no more of it.
+    // A repeated write adds nothing.
     expect(codeOf(await remember(user, { text: "one", tags: ["again"] }))).toBe(200);
   });
 
@@ -155,7 +155,7 @@ describe("QUOTA_THREADS", () => {
     const resume = () => call(`/v1/users/${user}/threads/resume`, { json: { agent: "planner" } });
     for (const asked of [begin, resume, () => fork(origin.id)])
       expect(codeOf(await asked())).toBe("quota_threads");
-    // What is there is still got, said in, and deleted, also where its fork lives on.
+    // A thread that is there can still be read, appended to and deleted, also where its fork lives on.
     expect(codeOf(await call(`/v1/users/${user}/threads/resume`, { json: {} }))).toBe(200);
     expect(codeOf(await append(second.id, [say("more")]))).toBe(201);
     expect((await call(`/v1/threads/${origin.id}`, { method: "DELETE" })).status).toBe(204);

@@ -1,4 +1,4 @@
-// What a recall takes and gives beside the filters of memories: neighbours, explanations, shared owners, reranking.
+// Options and answers of a recall beside the filters of memories: neighbours, explanations, shared owners, reranking.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";

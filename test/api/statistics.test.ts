@@ -1,4 +1,4 @@
-// What a user holds, and the tenant over time.
+// Figures of a user, and of the tenant over time.
 import { afterEach, describe, expect, it } from "vitest";
 import { percentile, oneRecall, bothHours } from "../../src/domain/usage/recall-hours.ts";
 import { RecallMeter } from "../../src/worker/recall-meter.ts";

@@ -175,7 +175,7 @@ it("removes a shared message for good when the last thread that showed it lets g
   expect(await said(one)).toEqual(["b"]);
   await remove(`/v1/threads/${one}/messages/2`);
   expect(await count(user, "messages")).toBe(0);
-  // What a fork hid of what it shared is noted as long as the fork is there.
+  // A fork's notes on hidden messages stay as long as the fork.
   await remove(`/v1/threads/${one}`);
   expect(await count(user, "hidden_messages")).toBe(0);
 });

@@ -34,7 +34,7 @@ async function signed(secret: string, claims: object): Promise<string> {
   const imported = await crypto.subtle.importKey("raw", key(secret), hmac, false, ["sign"]);
   return `${content}.${base64url.encode(new Uint8Array(await crypto.subtle.sign("HMAC", imported, key(content))))}`;
 }
-/** What a deployment with these secrets makes of a token. */
+/** The verdict on a token of a deployment with these secrets. */
 async function verdict(bearer: string, secrets: object = { CAIRN_SECRET: NEXT }) {
   const headers = { Authorization: `Bearer ${bearer}` };
   const answer = await createApp(realPorts).request(

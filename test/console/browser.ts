@@ -19,7 +19,7 @@ export const memory: Cairn = cairn({ url, token: inject("token") });
 
 let browser: Browser;
 let contexts: BrowserContext[] = [];
-/** What the pages complained of: errors, violations of their policy, requests to elsewhere. */
+/** The complaints of the pages: errors, violations of their policy, requests to elsewhere. */
 let complaints: string[] = [];
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-// What is known of a user: read, added, corrected, superseded, forgotten, released and rejected.
+// A user's memories: read, added, corrected, superseded, forgotten, released and rejected.
 import { expect, it } from "vitest";
 import { expectAccessible, memory, newUser, open } from "./browser.ts";
 

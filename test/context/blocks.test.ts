@@ -1,4 +1,4 @@
-// What blocks of a prompt are made of: pure, and the same bytes for the same items.
+// The parts of a prompt's blocks: pure, and the same bytes for the same items.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {

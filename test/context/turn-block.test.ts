@@ -59,7 +59,7 @@ describe("the block of a turn", () => {
     const messages = await Promise.all([query, "thanks!", "And Ana?"].map(messageHash));
     const own = await context(user, { query: "And Ana?", threadId: id, layers, messages });
     expect(own.pinned).toEqual([{ index: 0, text: recalled.text }]);
-    // What an earlier block of the prompt has is not said again.
+    // No item of an earlier block of the prompt comes again.
     expect(own.recalled.text).not.toContain("hazelnuts");
   });
 

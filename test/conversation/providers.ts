@@ -1,4 +1,4 @@
-// What providers refuse, from their own references, and conversations in their shapes with all that they refuse.
+// Providers' refusals, from their own references, and conversations in their shapes with all that they refuse.
 import fc from "fast-check";
 import type { Stored } from "./arbitrary.ts";
 

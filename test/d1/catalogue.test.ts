@@ -1,4 +1,4 @@
-// How an object keeps the catalogue of threads in D1 up to date.
+// An object keeps the catalogue of threads in D1 up to date.
 import { afterEach, expect, it } from "vitest";
 import { call, newUser, token } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";

@@ -1,4 +1,4 @@
-// What is left after a fault at every step of a memory's write, and after the alarm has run.
+// Faults at every step of a memory's write, and the state after the alarm has run.
 import {
   abortAllDurableObjects,
   evictDurableObject,

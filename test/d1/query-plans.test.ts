@@ -1,4 +1,4 @@
-// How SQLite finds the rows of a list: by an index that has their filter and their order.
+// SQLite finds the rows of a list by an index that has their filter and their order.
 import { env } from "cloudflare:workers";
 import { and, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";

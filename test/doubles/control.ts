@@ -6,7 +6,7 @@ import type { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
 import type { EmbedAs } from "../../src/platform/embeddings/embedder.ts";
 
 /**
- * What the tests turn in the Worker under test: tests and Worker share one isolate, and so this object. A test
+ * The controls that the tests turn in the Worker under test: tests and Worker share one isolate, and so this object. A test
  * puts back what it turns (`restore`).
  */
 export const control = {
@@ -20,11 +20,11 @@ export const control = {
    * caller that dies waiting; `full` and `refused` let only puts fail, as D1 does.
    */
   d1Writes: "ok" as D1Write,
-  /** What becomes of the next writes, one after another, before `d1Writes` holds. */
+  /** The outcomes of the next writes, one after another, before `d1Writes` holds. */
   d1NextWrites: [] as D1Write[],
-  /** What becomes of the marks of threads that the catalogue does not have. */
+  /** The outcome of the marks of threads that the catalogue does not have. */
   unlisted: "ok" as "ok" | "fail" | "hang",
-  /** What becomes of all that is asked of D1 about revoked tokens. */
+  /** The outcome of all questions to D1 about revoked tokens. */
   revocations: "ok" as "ok" | "fail" | "hang",
   /** The same of the audit log. */
   auditLog: "ok" as "ok" | "fail" | "hang",
@@ -37,7 +37,7 @@ export const control = {
   batchCharacters: null as number | null,
   /** `wrong`: the embedder asks a service that answers vectors of another shape. */
   embedder: "ok" as "ok" | "fail" | "hang" | "wrong",
-  /** What it was asked for. */
+  /** The requests that it got. */
   embedded: [] as { texts: readonly string[]; as: EmbedAs }[],
   /** The embedder has its model in memory, and appended messages get their vectors at once. */
   embedsNow: false,
@@ -47,12 +47,12 @@ export const control = {
   formerModel: false,
   lexicon: "ok" as "ok" | "fail",
   tokenizer: "ok" as "ok" | "fail",
-  /** Where `bindReranker` has bound one. */
+  /** The reranker that `bindReranker` has bound. */
   reranker: "ok" as "ok" | "fail" | "hang",
-  /** How objects that begin now index messages, and what they hold of vectors in memory (null: as much as usual). */
+  /** The indexing of messages by objects that begin now, and the bytes of vectors that they hold in memory (null: as usual). */
   messageIndexing: "full" as "lexical" | "full" | "vectorize",
   vectorBytes: null as number | null,
-  /** What objects that begin now share for their vectors in memory; null: what the isolate has. */
+  /** The budget for vectors in memory that objects that begin now share; null: the isolate's. */
   vectorBudget: null as VectorBudget | null,
   /** A text that the embedder refuses, and with it the whole batch that it is in. */
   unembeddable: null as string | null,
@@ -60,21 +60,21 @@ export const control = {
   duringEmbed: async (): Promise<void> => {},
   /** Called inside D1's writes, before they happen: a place to hold them or to look at what is going on. */
   duringD1Write: async (): Promise<void> => {},
-  /** How long a write that Vectorize has accepted takes to show, in milliseconds of the clock above. */
+  /** The time that a write takes to show once Vectorize has accepted it, in milliseconds of the clock above. */
   vectorizeLag: 0,
   /**
-   * What becomes of Vectorize's writes: `before` nothing happens, `after` it is accepted and the answer is lost, `hang`
+   * The outcome of Vectorize's writes: `before` nothing happens, `after` it is accepted and the answer is lost, `hang`
    * and `hang-after` the same without an answer; `late` it is accepted, and carried out after `vectorizeLate`, later
    * writes before it; `twice` it is carried out in its turn, and after `vectorizeLate` once more.
    */
   vectorizeWrites: "ok" as "ok" | "before" | "after" | "hang" | "hang-after" | "late" | "twice",
-  /** How late, in milliseconds. */
+  /** The delay, in milliseconds. */
   vectorizeLate: 4 * 60_000,
-  /** What becomes of Vectorize's reads. `stale`: a query also brings what was deleted, and brings its best hit twice. */
+  /** The outcome of Vectorize's reads. `stale`: a query also brings what was deleted, and brings its best hit twice. */
   vectorizeReads: "ok" as "ok" | "fail" | "hang" | "stale",
   /** Called inside Vectorize's writes, before they happen. */
   duringVectorizeWrite: async (): Promise<void> => {},
-  /** What one user may hold. */
+  /** The quotas of one user. */
   quotas: { entries: null, memories: null, threads: null, bytes: null } as Quotas,
   /** The model that extracts, of objects that begin now. */
   languageModel: null as LanguageModel | null,
@@ -82,17 +82,17 @@ export const control = {
   webhook: null as Webhook | null,
   /** The calls and tokens of the model that one user has in a day. */
   modelQuota: { calls: null, tokens: null } as ModelQuota,
-  /** What a user's object may store; null: as much as the platform lets it. */
+  /** The storage that a user's object may take; null: as much as the platform lets it. */
   storageBytes: null as number | null,
-  /** How many transactions of a user's object throw, from now on: with what they did, they are undone. */
+  /** The number of transactions of a user's object that throw, from now on: with what they did, they are undone. */
   failingTransactions: 0,
-  /** What they say. */
+  /** Their message. */
   transactionFailure: "the disk failed",
-  /** How many go well before those do. */
+  /** The number that go well before those. */
   goodTransactions: 0,
-  /** Whether a user's object dies when it has deleted its storage. */
+  /** True if a user's object dies when it has deleted its storage. */
   diesAfterDeleteAll: false,
-  /** Whether a write to D1 hangs, which it does for good. */
+  /** True for a write to D1 that hangs, which it does for good. */
   hanging: false,
 };
 

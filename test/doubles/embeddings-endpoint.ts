@@ -3,7 +3,7 @@ import { bagOfWords } from "./bag-of-words.ts";
 
 type Asked = { model: string; input: string[]; dimensions?: number; encoding_format: string };
 export type Call = { url: string; headers: Headers; body: Asked };
-/** What becomes of one call: an answer, or nothing at all. */
+/** The outcome of one call: an answer, or nothing at all. */
 export type Fate = (call: Call, signal: AbortSignal | null) => Promise<Response> | Response;
 
 const OWN: Record<string, number> = {

@@ -1,6 +1,6 @@
 type Condition = Record<string, unknown>;
 
-/** Whether a vector's indexed metadata passes a filter. A field that was not indexed when it was written has no value. */
+/** True if a vector's indexed metadata passes a filter. A field that was not indexed when it was written has no value. */
 export function matches(indexed: Record<string, unknown>, filter: VectorizeVectorMetadataFilter): boolean {
   return Object.entries(filter).every(([field, condition]) =>
     typeof condition === "object" && condition !== null

@@ -1,4 +1,4 @@
-// What Vectorize refuses, with the codes and texts that its users report.
+// Vectorize's refusals, with the codes and texts that its users report.
 import { byteLength } from "../../src/domain/limits.ts";
 
 export type Stored = { vector: VectorizeVector; values: Float32Array; indexed: Record<string, unknown> };

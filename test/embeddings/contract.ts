@@ -9,7 +9,7 @@ type Given = {
   hanging?: () => Embedder;
 };
 
-/** What callers of any embedder rely on. */
+/** The contract on which callers of any embedder rely. */
 export function embedderContract(name: string, make: () => Embedder, { known, hanging }: Given): void {
   const [first = "", second = ""] = known;
   const length = (vector: Vector | undefined) => Math.hypot(...(vector ?? []));

@@ -1,4 +1,4 @@
-// What the other tests put in the place of an embedder keeps the same contract.
+// The other tests' doubles of an embedder keep the same contract.
 import { env } from "cloudflare:workers";
 import { afterEach } from "vitest";
 import type { Embedder } from "../../src/platform/embeddings/embedder.ts";

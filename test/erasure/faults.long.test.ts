@@ -472,7 +472,7 @@ it("reads no row of D1 that is older than the fence, in any list", async () => {
 
 describe("the receipt of a thread", () => {
   const MINUTE = 60_000;
-  /** How long the receipt takes by the tests' clock. */
+  /** The time that the receipt takes by the tests' clock. */
   const took = async (user: string, threadId: string) => {
     const { id } = (await eraseSome(user, { threadId })).body;
     const { requestedAt, finishedAt = Infinity } = await erased(user, id);

@@ -27,7 +27,7 @@ export function bodyOf({ as, name, value, tag, expires }: Given, now: number): B
       return { ...rest, name: `external e${name}`, how: "replace", text: `memo e${name} is v${value}` };
     case "plain":
       return { ...rest, name: null, how: "merge", text: `memo plain p${value}` };
-    // What is to be reviewed, and the same said by one who is believed.
+    // A memory for review, and the same by a writer of more trust.
     case "review":
       return {
         ...rest,

@@ -32,7 +32,7 @@ export class Candidates {
   #all: Candidate[] = [{ world: [], from: null }];
   /** The ids of memories, as far as they were seen. */
   readonly #ids = new Map<string, string>();
-  /** What was to be forgotten, and D1 may still show. */
+  /** Memories that were to be forgotten, and D1 may still show. */
   #leaving: World = [];
 
   get worlds(): readonly World[] {
@@ -57,7 +57,7 @@ export class Candidates {
     });
   }
 
-  /** Whether a memory of this id may be there. */
+  /** True if a memory of this id may be there. */
   mayHave(id: string): boolean {
     return this.worlds.some((world) => world.some(({ birth }) => (this.id(birth) ?? id) === id));
   }
@@ -67,7 +67,7 @@ export class Candidates {
     this.#all = distinct(this.#all.map((one) => mapped(one, (world) => unexpired(world, now))));
   }
 
-  /** What operations of one user at once may have made, each in its turn: an order is what their answers fit. */
+  /** The possible outcomes of operations of one user at once, each in its turn: an order is what their answers fit. */
   performed(operations: readonly { op: Op; answered: Answered }[]): void {
     if (operations.length === 0) return;
     const before = this.#all;
@@ -93,7 +93,7 @@ export class Candidates {
     this.#leaving = [];
   }
 
-  /** What recall shows is what the object has: that, and what may still come. Answers whether it fits. */
+  /** Recall shows the object's memories, and those that may still come. Answers whether it fits. */
   seen(shown: readonly Shown[]): boolean {
     const fits = (one: Candidate): boolean => same(one.world, shown) || (one.from !== null && fits(one.from));
     const fitting = this.#all.filter(fits);
@@ -115,7 +115,7 @@ export class Candidates {
     if (answered.how === "nothing") return [before];
     const outcomes = perform(before.world, op);
     if (answered.how === "done") {
-      // What makes no difference, or forgets one memory, leaves open what is; all else comes after that.
+      // An operation that changes nothing, or forgets one memory, leaves the rest open; all others come after that.
       const from =
         op.do === "forget" && before.from !== null
           ? mapped(before.from, (world) => without(world, op.birth))
@@ -129,7 +129,7 @@ export class Candidates {
   }
 
   #fits({ status, births }: Outcome, op: Op, answered: Answered & { how: "done" }): boolean {
-    // What has expired is gone, and may be there to be deleted.
+    // An expired memory is gone, and may be there to be deleted.
     const either = op.do === "forget" && status === 404 && answered.status === 204;
     if (status !== answered.status && !either) return false;
     return births.every((birth, i) => (this.id(birth) ?? answered.ids[i]) === answered.ids[i]);
@@ -197,7 +197,7 @@ function orders<T>(items: readonly T[]): T[][] {
     : [[...items]];
 }
 
-/** What a memory looks like from outside. */
+/** A memory as it looks from outside. */
 export const face = ({ text, tags }: Pick<Shown, "text" | "tags">): string => `${text} [${tags.join(" ")}]`;
 export const faces = (shown: readonly Pick<Shown, "text" | "tags">[]): string[] => shown.map(face).toSorted();
 export const active = (world: World): World => world.filter((memo) => said(memo).status === "active");

@@ -55,7 +55,7 @@ export async function checkRecord(user: User): Promise<void> {
   await checkGone(user, listed);
 }
 
-/** What was seen once and is not possible any more, no id brings back. */
+/** No id brings back a memory that was seen once and is not possible any more. */
 async function checkGone(user: User, listed: readonly Shown[]): Promise<void> {
   for (const { id } of listed) user.known.add(id);
   if (user.model.leaving.length > 0) return;

@@ -9,7 +9,7 @@ export type Chosen = { op: Op; key?: string };
 
 /** Makes of an operation's numbers what they mean at the moment. */
 export class Chooser {
-  /** Whether any memory was ever given an end. */
+  /** True if any memory was ever given an end. */
   expiring = false;
   #births = 0;
   /** The latest time that the clock showed: that of a write never goes back. */

@@ -70,7 +70,7 @@ export class History {
     this.#expire();
     for (const one of this.users) {
       if (one === user || user === undefined || step.do === "die") await check(one);
-      // What one user does shows in the other's sooner or later: not every step has to look.
+      // One user's acts show in the other's data sooner or later: not every step has to look.
       else if (this.#steps % 3 === 0) await checkRecalled(one);
       if (this.#steps % 4 === 0) await checkMeant(one);
     }
@@ -83,7 +83,7 @@ export class History {
       await rest(user);
       user.model.expire(clock());
     }
-    // What arrives now comes after all that was sent later.
+    // A write that arrives now comes after all that was sent later.
     await landHeld();
     for (const user of this.users) {
       user.model.settled();
@@ -225,7 +225,7 @@ function about<T extends Operation | Upkeep>(first: Operation | Upkeep, second: 
   };
 }
 
-/** What the caller of an operation that got lost is told, in time. */
+/** The answer to the caller of an operation that got lost, in time. */
 const lost = async (): Promise<Answered> => {
   await scheduler.wait(20);
   return { how: "lost" };

@@ -53,7 +53,7 @@ const d1 = fc.array(fc.constantFrom("ok", "before", "after", "late", "full", "re
   maxLength: 3,
 });
 const vectorize = fc.constantFrom("before", "after", "hang", "hang-after", "late", "twice");
-/** What fails while a step is performed. */
+/** The fault while a step is performed. */
 const fault = fc.oneof(
   { weight: 5, arbitrary: fc.constant({}) },
   { weight: 5, arbitrary: fc.record({ d1 }) },
@@ -103,7 +103,7 @@ const step = fc.oneof(
       ),
     }),
   },
-  /** What a write with a fault has left open is forgotten, with a fault. */
+  /** Forgets, with a fault, the remains of a write with a fault. */
   {
     weight: 3,
     arbitrary: fc.record({

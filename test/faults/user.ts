@@ -125,7 +125,7 @@ export class User {
   }
 }
 
-/** What the answer says became of it. */
+/** The outcome by its answer. */
 function answered(op: Op, { status, body, text }: Answer): Answered {
   const message = String(body?.error?.message ?? "");
   if (body?.error?.code === "erased_meanwhile") return { how: "nothing" };

@@ -1,9 +1,9 @@
-// What a user's memories are after each operation, in the plainest way: no storage, no faults, no time but expiry.
+// A user's memories after each operation, in the plainest way: no storage, no faults, no time but expiry.
 
-/** What one version of a memory says. */
+/** The statement of one version of a memory. */
 export type Said = {
   text: string;
-  /** Of a triple. */
+  /** The parts of a triple. */
   object: string | null;
   tags: readonly string[];
   status: "active" | "quarantined";
@@ -20,7 +20,7 @@ export type World = readonly Memo[];
 
 export type Body = Said & {
   name: string | null;
-  /** What the same name again does: a fact that changes, a procedure that is replaced, a text that is there already. */
+  /** The effect of the same name again: a fact that changes, a procedure that is replaced, a text that is there already. */
   how: "supersede" | "replace" | "merge" | "none";
 };
 export type Op =
@@ -33,7 +33,7 @@ export type Op =
   | { do: "forgetTag"; tag: string }
   | { do: "forgetAll" }
   | { do: "forgetUser" };
-/** What an operation makes of a world: the status of its answer, and the memories that it tells of. */
+/** The outcome of an operation in a world: the status of its answer, and the memories that it tells of. */
 export type Outcome = { world: World; status: number; births: readonly string[] };
 
 export const said = (memo: Memo): Said => {

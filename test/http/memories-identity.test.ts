@@ -1,4 +1,4 @@
-// What makes two memories one, for those that no triple or key names; and what an import says of times.
+// Memories that are one without a triple or key; and the times of an import.
 import { afterEach, describe, expect, it } from "vitest";
 import { newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";

@@ -1,4 +1,4 @@
-// What is kept for review: never recalled, released or rejected.
+// Memories for review: never recalled, then released or rejected.
 import { afterEach, expect, it } from "vitest";
 import { newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";

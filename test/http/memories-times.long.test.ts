@@ -11,7 +11,7 @@ const T = 1_780_000_000_000;
 const STEP = 1000;
 const subjects = ["Alice", "Bob"] as const;
 
-/** What somebody said: `object` is true from `from` until before `to`, or until the next statement begins. */
+/** A statement: `object` is true from `from` until before `to`, or until the next statement begins. */
 type Statement = { version: number; object: string; from: number; to: number };
 type Held = { time: number; statements: Statement[] };
 type Times = { from?: number; to?: number };
@@ -28,7 +28,7 @@ class Fact {
   id: string | null = null;
   /** All that was ever held, the latest last. */
   held: Held[] = [];
-  /** What each version says. */
+  /** The statement of each version. */
   said = new Map<number, { object: string; to: number }>();
 
   get statements(): Statement[] {
@@ -40,7 +40,7 @@ class Fact {
     return inOrder(this.statements).findLast(({ from }) => from <= now) ?? inOrder(this.statements).at(-1);
   }
 
-  /** What a statement makes of those that are held: the one in whose place it stands, and itself. */
+  /** The effect of a statement on those that are held: the one in whose place it stands, and itself. */
   stated(object: string, { from, to }: Times, now: number) {
     const begins = from ?? now;
     const before = inOrder(this.statements).findLast((one) => one.from <= begins);
@@ -62,7 +62,7 @@ class Fact {
     this.said.set(statement.version, statement);
   }
 
-  /** What is true at a time as it was held at another, and until when. */
+  /** The truth at a time as it was held at another, and until when. */
   answer(validAt: number, asOf: number): { object: string; to: number } | undefined {
     const statements = inOrder(this.held.findLast(({ time }) => time <= asOf)?.statements ?? []);
     const i = statements.findLastIndex(({ from }) => from <= validAt);

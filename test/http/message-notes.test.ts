@@ -1,4 +1,4 @@
-// What a caller is told of messages that are stored as they came.
+// Notes to a caller on messages that are stored as they came.
 import { expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
 import { append, create, say } from "../thread-calls.ts";

@@ -1,4 +1,4 @@
-// What an error says of the field that it names, so that its caller knows what to change.
+// An error names its field, so that its caller knows what to change.
 import { expect, it } from "vitest";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { get, patch, remember, remembered } from "../memory-calls.ts";

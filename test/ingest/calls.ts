@@ -13,7 +13,7 @@ export const ingest = (owner: string, body: object, options: { token?: string } 
 export const readIngest = async (id: string): Promise<Answer["body"]> =>
   (await call(`/v1/ingests/${id}`)).body;
 
-/** What an ingest became. */
+/** The outcome of an ingest. */
 export const ingested = async (owner: string, body: object): Promise<Answer["body"]> =>
   readIngest((await ingest(owner, body)).body.ingestId);
 

@@ -167,7 +167,7 @@ describe("the checks of long texts", () => {
         factOf(["user", "likes", "tea"], all),
         windowOf(Array.from({ length: 32 }, () => ["user", "I like tea.\n".repeat(sentences / 32)] as const)),
       );
-    // Of 11 characters each.
+    // Each has 11 characters.
     expect(check(22 * 32)).toEqual([]);
     expect(check(23 * 32)).toEqual(["too_long"]);
   });

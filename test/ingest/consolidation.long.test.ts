@@ -14,7 +14,7 @@ import worker from "../worker.ts";
 import { ingest, memoriesOf, ring, user as says } from "./calls.ts";
 import { realPorts } from "../doubles/ports.ts";
 
-/** What the model answers, and what happens before. */
+/** The model's answer, and the events before it. */
 let reply: Reply;
 let meanwhile: () => Promise<void>;
 let asked: number;
@@ -35,7 +35,7 @@ afterEach(restore);
 const DAY = 24 * 60 * 60_000;
 const MARCH = Date.UTC(2088, 2, 1);
 const APRIL = Date.UTC(2088, 3, 1);
-/** What the user did, a day each. */
+/** The user's acts, a day each. */
 const deeds = [
   "visited Porto by train",
   "bought a blue bicycle in Braga",
@@ -69,7 +69,7 @@ async function episodes(
   }
 }
 
-/** What the cron calls. */
+/** The method that the cron calls. */
 async function consolidate(owner: string, before = APRIL): Promise<{ summaries: number; episodes: number }> {
   const user = await ownerOf(owner);
   const object = env.USER_MEMORY.getByName(user.hash);

@@ -1,4 +1,4 @@
-/** What people say of themselves, and the fact that it states. A question before it is the assistant's. */
+/** Sentences of people about themselves, and the facts that they state. A question before it is the assistant's. */
 export type Genuine = {
   said: string;
   fact: [subject: string, predicate: string, object: string];

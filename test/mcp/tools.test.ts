@@ -1,4 +1,4 @@
-// What each tool does, says, and says when it cannot.
+// Each tool's work, its answer, and its answer when it cannot.
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it } from "vitest";
 import { fail } from "../../src/domain/errors.ts";

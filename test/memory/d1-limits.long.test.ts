@@ -1,4 +1,4 @@
-// What D1 and SQLite take at most is hit here, not by users: 100 parameters and 100 KB a statement, 2 MB a value or row.
+// These tests hit the limits of D1 and SQLite, so that users do not: 100 parameters and 100 KB a statement, 2 MB a value or row.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";

@@ -74,7 +74,7 @@ describe.each(["deleted", "erased"] as const)("a long thread that is %s", (how) 
     await ring(user);
     expect(JSON.stringify(control.embedded.slice(before))).not.toMatch(/secret|cello/);
     expect((await left(user)).messages).toBeLessThan(first.messages);
-    // What is said meanwhile is of other threads, and stays.
+    // Messages of that time are of other threads, and stay.
     const fresh = await threadOf(user, ["and the flute"]);
     for (let rung = 0; rung < 6; rung++) {
       await evict(user);

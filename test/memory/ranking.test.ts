@@ -1,4 +1,4 @@
-// What ranks candidates: pure, over a word model of a few words whose meaning is written out here.
+// The ranking of candidates: pure, over a word model of a few words whose meaning is written out here.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Lexicon } from "../../src/domain/ranking/lexicon.ts";

@@ -263,7 +263,7 @@ it("finds a message of an old fork by what was said before it", async () => {
     (await ask(user, { query: "booked flights" })).hits.find((hit: Seen) => hit.text.includes(text))?.[
       "score"
     ];
-  // What is appended to a fork comes after what it shares, as in its origin.
+  // Messages appended to a fork come after those that it shares, as in its origin.
   expect(await scoreOf("train")).toBeGreaterThan((await scoreOf("ship")) * 0.8);
 });
 

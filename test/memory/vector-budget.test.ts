@@ -1,4 +1,4 @@
-// What all objects of an isolate may hold of vectors together, and what becomes of those that find no room.
+// All objects of an isolate share a budget of vectors; those without room are held as codes.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -14,7 +14,7 @@ import { rememberMany, type Seen } from "../memory-calls.ts";
 
 const DIMENSIONS = 256;
 const MINUTE = 60_000;
-/** What one user of these tests holds: the vectors, or their codes. */
+/** The bytes that one user of these tests holds: the vectors, or their codes. */
 const ONE = VectorTable.bytesOf(DIMENSIONS, 80);
 const CODES = new CodeTable(DIMENSIONS, 80).bytes;
 
@@ -60,7 +60,7 @@ async function told(texts: readonly string[] = TEXTS): Promise<string> {
     );
   return user;
 }
-/** What is found by meaning alone, with the scores. */
+/** The hits by meaning alone, with the scores. */
 async function found(user: string, query: string, more: object = {}) {
   const { status, body } = await call(`/v1/users/${user}/recall`, {
     json: { query, weights: { lexical: 0, soft: 0 }, ...more },

@@ -7,7 +7,7 @@ let server: Server;
 beforeAll(async () => void (server = await startCairn()));
 afterAll(() => server.stop());
 
-/** What the server answers to these bytes; `hangUp`: the sending side is closed behind them. */
+/** The server's answer to these bytes; `hangUp`: the sending side is closed behind them. */
 function answerTo(head: readonly string[], body: string, { hangUp }: { hangUp: boolean }): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: server.url.hostname, port: Number(server.url.port), allowHalfOpen: true });

@@ -1,4 +1,4 @@
-// What each build of this repository serves beside the code: all parts, wherever it is deployed.
+// Each build of this repository serves all parts beside the code, wherever it is deployed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
@@ -36,7 +36,7 @@ const tenant = Config.parse(
   ),
 );
 
-/** What the script is called with: a folder, then the parts. */
+/** The arguments of the script: a folder, then the parts. */
 const callOf = (command = ""): string[] => command.replace("node scripts/assets.ts ", "").split(" ");
 
 it.each([

@@ -1,4 +1,4 @@
-// What the documents say that the code can be asked for.
+// Statements of the documents that the code can confirm.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";

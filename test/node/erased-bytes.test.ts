@@ -37,7 +37,7 @@ function checkpoint(where: string): void {
   }
 }
 
-/** How many different texts that begin with a mark are in these files. */
+/** Counts the different texts in these files that begin with a mark. */
 function readable(where: string, mark: string): number {
   const found = filesOf(where).flatMap((name) =>
     Array.from(readFileSync(name, "latin1").matchAll(new RegExp(`${mark}\\d+Z`, "g")), ([text]) => text),

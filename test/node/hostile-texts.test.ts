@@ -60,7 +60,7 @@ const TIMES = 12;
 const SMALL_MS = 15;
 /** The least of so many counts, where the first is above the bound: other work of the server is in some of them. */
 const COUNTS = 5;
-/** What ends the work of all others, or of this user. */
+/** Ends the work of all others, or of this user. */
 const ENDS = /revocations|erasures|reindex|^DELETE \/v1\/users\/\{user\}$/;
 
 /** Not every system tells a process's CPU. */
@@ -217,7 +217,7 @@ it.skipIf(noCpu)(
       for (const field of call.texts) {
         const name = `${call.operation} ${nameOf(field)}`;
         const taken: number[] = [];
-        // What is refused costs no more either.
+        // A refused text costs no more either.
         const { cost, broken } = await compare(async (length) => {
           const answer = await sendWith(document, call, [[field, HOSTILE["repeated words"](length)]], ids);
           if (answer.status < 400) taken.push(length);

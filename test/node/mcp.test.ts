@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const module = (path: string) => import(pathToFileURL(join(fetched, "node_modules", path)).href);
 
-/** What both generations of clients have alike. */
+/** The methods that both generations of clients have. */
 type Client = {
   connect(transport: unknown): Promise<void>;
   close(): Promise<void>;
@@ -158,7 +158,7 @@ async function withToken(target: URL, token: string): Promise<Server> {
 
 type Check = { id: string; status: string };
 
-/** What each scenario of a revision found, by its name. */
+/** The finds of each scenario of a revision, by its name. */
 async function conformance(revision: string): Promise<Map<string, Check[]>> {
   const proxy = await withToken(new URL(server.url), await developmentToken("conformance"));
   const address = proxy.address();
@@ -229,7 +229,7 @@ describe.each([
     expect(failing.map(([scenario]) => scenario).toSorted()).toEqual(
       [...OF_ITS_TEST_SERVER, ...(OF_OTHER_CAPABILITIES[revision] ?? [])].toSorted(),
     );
-    // What is not ours was answered in the protocol's words all the same.
+    // The server answered other names in the protocol's words all the same.
     for (const [scenario, checks] of failing)
       expect(failed(checks), scenario).not.toContain("wire-schema-valid");
     for (const scenario of ["tools-list", "resources-list", "prompts-list", "dns-rebinding-protection"])

@@ -85,7 +85,7 @@ afterAll(async () => {
   session.disconnect();
 });
 
-/** How often V8 enters the blocks of the rules. */
+/** Counts how often V8 enters the blocks of the rules. */
 async function workOf(act: () => unknown): Promise<number> {
   await session.post("Profiler.takePreciseCoverage");
   act();

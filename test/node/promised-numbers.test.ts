@@ -39,7 +39,7 @@ function textOf(page: string): { whole: string; masked: string } {
 }
 
 type Range = [from: number, to: number];
-/** Where a page says this; fails unless that is one place. */
+/** Finds the place where a page says this; fails unless that is one. */
 function placeOf(whole: string, says: string): Range {
   const from = whole.indexOf(says);
   expect(from, `the page says: ${says}`).toBeGreaterThanOrEqual(0);

@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(temporary, { recursive: true, force: true });
 });
 
-/** What a shell prints for `commands` in `folder`, with this Node as `node`. */
+/** The output of a shell for `commands` in `folder`, with this Node as `node`. */
 function printed(commands: string, folder: string): string {
   const PATH = `${dirname(process.execPath)}:${process.env.PATH ?? ""}`;
   const env = { ...process.env, PATH, CAIRN_URL: server.url, CAIRN_TOKEN: token };

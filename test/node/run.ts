@@ -44,7 +44,7 @@ export function start(
   return { child, output, ended };
 }
 
-/** Whether any process of the group is left. */
+/** True if any process of the group is left. */
 export function isAlive({ child }: Running): boolean {
   try {
     return process.kill(-(child.pid ?? 0), 0);

@@ -1,4 +1,4 @@
-// How CI treats a test that fails: its file gets a second run, alone.
+// CI runs the file of a test that fails a second time, alone.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -106,7 +106,7 @@ it("wakes the objects of erasures that take longer than an hour, by the cron", a
     await ring(user);
     expect((await erased(user, id)).status).toBe("done");
   }
-  // What is done is left alone.
+  // The alarm leaves alone the work that is done.
   await cron();
   for (const { id } of begun) expect((await erasure(id)).status).toBe("done");
 });

@@ -1,4 +1,4 @@
-// What it costs to read a thread that was forked many times, in rows that SQLite reads: a count, so that no test is timed.
+// The cost of reading a thread that was forked many times, in rows that SQLite reads: a count, so that no test is timed.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";

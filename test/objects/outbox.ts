@@ -14,7 +14,7 @@ export const MODEL = "model";
 /** The document whose vector no index takes. */
 export const SPOILT = 666;
 
-/** What is left of an object that dies in its next call of the index: the call is made or not, its answer never comes. */
+/** The remains of an object that dies in its next call of the index: the call is made or not, its answer never comes. */
 class Dying implements VectorIndex {
   readonly #index: VectorIndex;
   readonly #made: boolean;
@@ -42,7 +42,7 @@ export class Subject {
   readonly double = new VectorizeDouble(4, ["user", "kind", "scope", "model"]);
   readonly index = new VectorizeIndex(this.double, { write: 5, read: 5 });
   readonly sql: SqlStorage;
-  /** What the object holds: the models that each document has a vector of. */
+  /** The object's contents: the models that each document has a vector of. */
   readonly held = new Map<number, Set<string>>();
   outbox: VectorOutbox;
 

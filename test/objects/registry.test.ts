@@ -1,4 +1,4 @@
-// What the alarm of the registry's objects does, and how much of it at once.
+// The alarm of the registry's objects does its work in bounded pieces.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";

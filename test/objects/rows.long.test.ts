@@ -84,7 +84,7 @@ function rowsIn(cursor: (typeof cursors)[number], what: "rowsRead" | "rowsWritte
   }
 }
 
-/** What the table of docs/costs.md says of a call. */
+/** The row of a call in the table of docs/costs.md. */
 function documented(name: string): Rows {
   const line = costs.split("\n").find((row) => row.startsWith(`| ${name} `));
   const numbers = line

@@ -29,7 +29,7 @@ function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);
 }
 
-/** What the outside sees of one key, and what must be true of it after each step. */
+/** The outside's view of one key, and the conditions on it after each step. */
 class Watch {
   readonly object: PromptCache;
   readonly key: string;

@@ -15,7 +15,7 @@ const ranges = fc
 const seqs = ({ from, to }: { from: number; to: number }) =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-/** What is shown, one by one: `n:seq` of a message, the id of a summary. */
+/** The items of a view, one by one: `n:seq` of a message, the id of a summary. */
 const written = (shown: Iterable<Span>, order: Order): string[] =>
   [...shown].flatMap((span) => {
     if ("id" in span) return [span.id];

@@ -1,4 +1,4 @@
-// What survives the eviction of an object, and what its alarm does.
+// An object's state survives its eviction, and its alarm does the work that is due.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";

@@ -35,7 +35,7 @@ async function numbersOf(user: string) {
   }));
 }
 
-/** How often free pages were overwritten. */
+/** Counts how often free pages were overwritten. */
 const roundsOf = async (user: string): Promise<number> =>
   runInDurableObject(
     await objectOf(user),

@@ -8,7 +8,7 @@ import { type Subject, user, withOutbox } from "./outbox.ts";
 afterEach(restore);
 
 const MODELS = ["model", "next model"];
-/** What is sent lands within 5 minutes: a late write after 4, all others within the lag. */
+/** A write lands within 5 minutes: a late write after 4, all others within the lag. */
 const LAG_MS = 120_000;
 const model = fc.constantFrom(...MODELS);
 const writes = fc.constantFrom("ok", "before", "after", "hang", "hang-after", "late", "twice");
@@ -96,7 +96,7 @@ class History {
     return [...this.subject.held].flatMap(([n, models]) => (models.has(wanted) ? [n] : []));
   }
 
-  /** What the object takes for confirmed, a search of the index finds. */
+  /** A search of the index finds all that the object takes for confirmed. */
   async #check(): Promise<void> {
     const { subject } = this;
     for (const [n, models] of subject.held)

@@ -1,4 +1,4 @@
-// How the large vector index follows the object: what is sent, when it counts as done, and what faults leave.
+// The large vector index follows the object, also through faults.
 import { afterEach, describe, expect, it } from "vitest";
 import { clock, control, restore } from "../doubles/control.ts";
 import { MODEL, SPOILT, type Subject, withOutbox } from "./outbox.ts";

@@ -1,4 +1,4 @@
-// What an import does not take.
+// Lines that an import does not take.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";

@@ -82,7 +82,7 @@ describe("an import of forks", () => {
     const [there, branchThere] = [id, branch.id].map((one) => one.replace(from, to));
     expect((await append(there, [say("said here")])).body).toMatchObject({ firstSeq: 6, length: 3 });
     expect(await said(there)).toEqual(["1", "2", "said here"]);
-    // What it shares is what was there of it.
+    // It shares the messages that were there.
     expect(await said(branchThere)).toEqual(["1", "2"]);
     expect((await call(`/v1/threads/${branchThere}`)).body.length).toBe(2);
   });

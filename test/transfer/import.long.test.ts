@@ -59,7 +59,7 @@ describe("an import", () => {
     expect(missing.body.error.details).toEqual([
       { path: "line[3].lines", message: expect.stringMatching(/^is 4, but 3 lines came: .* missing/) },
     ]);
-    // What stood before is there.
+    // The former data is there.
     expect(await send([header, b, end], "part=true")).toMatchObject({
       status: 200,
       body: { complete: true, there: { entries: 1 } },

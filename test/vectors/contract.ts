@@ -16,7 +16,7 @@ const user = "A".repeat(22);
 const metadata: VectorMetadata = { user, kind: "fact", model: "m" };
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `id-${i}`);
 
-/** What callers of any vector index rely on. */
+/** The contract on which callers of any vector index rely. */
 export function vectorIndexContract(name: string, make: () => Subject): void {
   /** A vector at an angle of `turns` quarter turns to the first axis. */
   const vector = (turns: number, { dimensions }: Pick<Subject, "dimensions">): Float32Array => {

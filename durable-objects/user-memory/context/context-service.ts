@@ -338,7 +338,7 @@ export class ContextService {
     if (thread !== null || request.snapshot !== undefined)
       for (const { items } of sections) this.#items.keepEntries(thread?.n ?? NO_THREAD, items, now);
     const { confidence, abstained } = searched;
-    // Of shared owners nothing is counted: their memories are in other objects.
+    // Counts nothing of shared owners: their memories are in other objects.
     const own = [...stable.sections, ...sections].flatMap(({ items }) =>
       items.flatMap(({ id, place }) =>
         "n" in place && place.owner === undefined && !isMessage(place.n) ? [{ id, version: place.n }] : [],

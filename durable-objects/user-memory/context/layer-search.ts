@@ -13,7 +13,7 @@ import type { SharedOwners } from "./shared-owners.ts";
 /** The items of a layer, the best first. */
 export type FoundLayer = Omit<LayerFound, "recalled"> & { layer: PlannedLayer };
 
-/** What a layer's search found in this object: places, since what is there may be deleted until the answer is made. */
+/** The finds of a layer's search in this object: places, since the items there may be deleted until the answer is made. */
 type FoundPlaces = Omit<LayerFound, "items"> & { name: LayerName; hits: readonly ScoredPlace[] };
 
 /** `confidence`: of the layer `recalled`. */

@@ -133,7 +133,7 @@ async function turnOf(
   return { name: isNew ? placedName(place) : current?.name, isStored, earlier: names.slice(0, -1) };
 }
 
-/** How many of a prompt's first messages end the thread; all of them only where the last one is not answered. */
+/** Counts the first messages of a prompt that end the thread; all of them only where the last one is not answered. */
 function storedAlready(messages: readonly string[], said: readonly Said[], answered: () => boolean): number {
   for (let n = Math.min(messages.length, said.length); n > 0; n--) {
     const isEnd = said.slice(-n).every(({ hash }, i) => hash === messages[i]);

@@ -56,7 +56,7 @@ export class QuotaGuard {
     return kinds.some((kind) => this.#quotas[kind] !== null);
   }
 
-  /** What the user holds. Counts memories and threads row by row. */
+  /** Measures the user's data. Counts memories and threads row by row. */
   held(): Record<Kind, number> {
     const [bytes, memories, threads, entries] = (["bytes", "memories", "threads", "entries"] as const).map(
       (kind) => this.#held(kind),

@@ -75,7 +75,7 @@ export class IngestService {
     if (ingest === null) return fail("not_found");
     const { status, model } = ingest.state;
     if (ingest.dueAt !== null && ingest.dueAt > now()) {
-      // What it waits for may have changed: the quota, say.
+      // The cause of its waiting may have changed: the quota, say.
       store.update({ ...ingest, dueAt: now() });
       alarms.scheduleBy(now());
     }

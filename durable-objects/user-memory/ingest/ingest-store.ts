@@ -120,7 +120,7 @@ export class IngestStore {
     );
   }
 
-  /** Those that are under way or ended as `partial`, the newest first; not one that waits for the end of a session. */
+  /** The ingests that are under way or ended as `partial`, the newest first; not one that waits for the end of a session. */
   unfinished(limit: number): StoredIngest[] {
     return this.#sql
       .exec<Row>(
@@ -186,7 +186,7 @@ export class IngestStore {
     this.#sql.exec("INSERT INTO ingested_threads (thread, session) VALUES (?, ?)", thread, session);
   }
 
-  /** How far a thread is extracted; null if it never was. */
+  /** The seq up to which a thread is extracted; null if it never was. */
   marks(thread: number): Marks | null {
     const [marks] = this.#sql
       .exec<Marks>("SELECT facts, episodes, procedures FROM ingested_threads WHERE thread = ?", thread)

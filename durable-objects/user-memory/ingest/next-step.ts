@@ -12,7 +12,7 @@ import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { addedUsage, type ModelUsage } from "./model-usage.ts";
 import { messagesAround, windowAfter } from "./thread-window.ts";
 
-/** What extracted a memory: a model with the version of its prompt, or rules. */
+/** The extractor of a memory: a model with the version of its prompt, or rules. */
 export type Extractor = { model: string; prompt: string } | { rules: string } | "caller";
 
 /**
@@ -83,7 +83,7 @@ export class NextStep {
     return { facts: reached("facts"), episodes: reached("episodes"), procedures: reached("procedures") };
   }
 
-  /** What the caller's own model found. */
+  /** The findings of the caller's own model. */
   #given({ id, hasExtracted }: StoredIngest, thread: StoredThread): Step | null {
     const extracted = hasExtracted ? this.#deps.store.extracted(id) : null;
     if (extracted === null) return null;

@@ -197,7 +197,7 @@ export class ProposalMemories {
     const candidates = await prepareMemories({ embedder, rules: rules.value }, owner, valid);
     return ok(
       candidates.map((candidate, i) => ({
-        // What somebody will follow is not changed by what a model has read.
+        // A model's reading changes no text that somebody will follow.
         candidate: candidate.body.kind === "procedure" ? { ...candidate, replaces: false } : candidate,
         index: valid[i]?.index ?? 0,
       })),

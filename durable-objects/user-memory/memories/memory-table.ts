@@ -278,7 +278,7 @@ export class MemoryTable implements DocumentSource {
     return this.#column(`SELECT version FROM memories WHERE ${sql}`, ...bindings);
   }
 
-  /** Those of these versions that meet a condition. */
+  /** Returns the versions among these that meet a condition. */
   among(numbers: readonly number[], { sql, bindings }: SqlCondition): number[] {
     if (numbers.length === 0) return [];
     return this.#column(`SELECT version FROM ${CHOSEN} WHERE ${sql}`, JSON.stringify(numbers), ...bindings);
@@ -316,7 +316,7 @@ export class MemoryTable implements DocumentSource {
     ];
   }
 
-  /** Those of these versions that were corrected, or are not true any more. */
+  /** Returns the versions among these that were corrected, or are not true any more. */
   ended(versions: readonly number[], now: number): number[] {
     if (versions.length === 0) return [];
     return this.#column(
@@ -327,7 +327,7 @@ export class MemoryTable implements DocumentSource {
     );
   }
 
-  /** Those of these memories whose current version has expired, and is not deleted yet. */
+  /** Returns the memories among these whose current version has expired, and is not deleted yet. */
   expiredAmong(ids: readonly string[], now: number): string[] {
     if (ids.length === 0) return [];
     return this.#column(

@@ -21,7 +21,7 @@ export type Document = {
   createdAt: number;
   /** 0 to 1; null if the caller of a memory gave none. */
   importance: number | null;
-  /** Of a message. */
+  /** The fields of a message. */
   message?: MessageRecord;
   /** Of a fact of which one version is true at a time, and of a memory that ends. */
   validity?: Validity | undefined;

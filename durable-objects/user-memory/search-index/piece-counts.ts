@@ -4,7 +4,7 @@ const PIECES = 2 ** 15;
 const MOST_DOCUMENTS = 50_000;
 
 /**
- * How many documents have a row in `vectors`, and how many of them hold each word piece. Of very many documents only some are
+ * The number of documents that have a row in `vectors`, and of those that hold each word piece. Of very many documents only some are
  * counted, and changes do not matter.
  */
 export class PieceCounts {

@@ -5,7 +5,7 @@ import { chosenFrom, type SqlCondition } from "../core/sql-condition.ts";
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
 export type StoredVector = { n: number; vector: Quantised };
-/** What is stored of a document: its vector, or null if it has none, and its word pieces, or null until they are cut. */
+/** The stored row of a document: its vector, or null if it has none, and its word pieces, or null until they are cut. */
 type StoredText = { model: string; vector: Quantised | null; pieces: Uint16Array | null };
 type Row = { n: number; vector: ArrayBuffer };
 /** Some rows of a range: the vectors of one model, and the pieces of all, one after the other. */

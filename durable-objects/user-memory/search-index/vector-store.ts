@@ -39,7 +39,7 @@ const ORDER = [MEMORIES, MESSAGES];
 type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
 type LoadedCache = { cache: VectorCache; table: CachedTable };
 
-/** What is stored of a text: a vector, if it has one, and its word pieces, if they are cut. */
+/** The stored row of a text: a vector, if it has one, and its word pieces, if they are cut. */
 export type IndexedText = Space & { vector: Vector; pieces: Uint16Array | null };
 
 /** The vectors and word pieces of all documents: their rows, and the caches of them that a search reads. */
@@ -190,7 +190,7 @@ export class VectorStore {
     this.#isCut = false;
   }
 
-  /** How many documents hold each word piece. */
+  /** Counts the documents that hold each word piece. */
   counts(): PieceCounts {
     if (this.#counts !== null) return this.#counts;
     const counts = new PieceCounts();

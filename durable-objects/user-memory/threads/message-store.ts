@@ -73,7 +73,7 @@ export class MessageStore implements DocumentSource {
     return this.#positions(`SELECT position FROM messages WHERE role IS NOT NULL AND ${sql}`, ...bindings);
   }
 
-  /** Those of these messages that have a text and meet a condition. */
+  /** Returns the messages among these that have a text and meet a condition. */
   among(positions: readonly number[], { sql, bindings }: SqlCondition): number[] {
     if (positions.length === 0) return [];
     return this.#positions(
@@ -271,7 +271,7 @@ export const parsed = (body: Uint8Array): Message => JSON.parse(decoder.decode(b
 
 type StoredDocument = MessageRecord & { text: string };
 
-/** What recall reads of a message. */
+/** The part of a message that recall reads. */
 function documentOf(message: Message): StoredDocument {
   const { text, cut } = searchableText(message);
   const named = typeof message["name"] === "string" && { name: message["name"] };

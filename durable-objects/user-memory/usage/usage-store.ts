@@ -91,7 +91,7 @@ export class UsageStore {
     return counts;
   }
 
-  /** Of memories that are gone nothing is counted. */
+  /** Counts nothing of memories that are gone. */
   count(counts: ReadonlyMap<string, Counts>): void {
     for (const [id, { recalled = 0, injected = 0, used = 0, usedLikely = 0, recalledAt, usedAt }] of counts)
       if (this.#memories.has(id))

@@ -21,7 +21,7 @@ const LONGEST = 12_000;
 /** A text without its quotations. Apostrophes stay. */
 const QUOTED = /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`/gu;
 const FENCED = /(?:```|~~~)[\s\S]*?(?:```|~~~|$)/gu;
-/** What is left of a quotation: no word of it counts. */
+/** The mark in the place of a quotation: no word of that counts. */
 const GAP = " … ";
 
 /**
@@ -52,7 +52,7 @@ export function ownWords(text: string): string {
 
 const isPasted = (line: string): boolean => PASTED.some((mark) => mark.test(line));
 
-/** What follows "the mail says:" on the same line was said by somebody else. */
+/** Somebody else said the words that follow "the mail says:" on the same line. */
 const HANDED_OVER =
   /(?:\b(?:says?|said|reads?|states?|writes?|wrote|told (?:me|us)|tells|claims?|page|site|article|mail|e-?mail|message|letter|document|text|review|log|summarize|summarise|translate|proofread|correct|rewrite|explain|check|review)\b[^:\n]{0,60}|\b(?:sagt|steht|schreibt|übersetze|traduis|traduce|traduza|traduci|vertaal)\b[^:\n]{0,40}):\s.*$/iu;
 

@@ -6,7 +6,7 @@ import { classify } from "./statement.ts";
 
 /** Characters of a message that are looked through: the patterns stand in what people type, not in long texts. */
 const READ = 4_000;
-/** Where a value ends. */
+/** The end of a value. */
 const END = String.raw`(?=\s+(?:and|but|because|so|which|who|that|where|when|while|since|with|from|for|in|at|on|near|last|this|next|now|und|aber|et|mais|y|pero|e|mas|ma|en|maar|seit|depuis|desde|da|sinds)\b|[,.!;:()…]|$)`;
 const NAME = String.raw`(\p{Lu}[\p{L}'’-]*(?:\s\p{Lu}[\p{L}'’-]*){0,2})`;
 const PLACE = String.raw`(\p{Lu}[\p{L}.'’-]*(?:\s(?:de|da|do|of|la|el|am|an der|sur|upon)?\s?\p{Lu}[\p{L}.'’-]*){0,3})`;
@@ -20,7 +20,7 @@ const pattern = (says: string, predicate: Pattern["predicate"], value = 1, flags
   value,
 });
 
-/** What "my … is …" states of the user: anything else may be a thing of the conversation, such as "my app". */
+/** The things that "my … is …" states of the user: anything else may be a thing of the conversation, such as "my app". */
 const ATTRIBUTE = String.raw`(favou?rite \p{L}+|home ?town|native language|mother tongue|nationality|occupation|profession|job title|phone number|time ?zone|star sign|blood type|shoe size|pronouns)`;
 /** A person or an animal of the user's, before its name. */
 const RELATIVE = String.raw`((?:best |older |younger |elder |little |big )?(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|sister|brother|mother|mum|mom|father|dad|son|daughter|grandmother|grandfather|gran|grandma|grandpa|aunt|uncle|cousin|niece|nephew|friend|dog|cat|puppy|kitten|rabbit|horse|boss|manager))`;

@@ -105,7 +105,7 @@ export function contentOf({
 /** Sources of one memory that are kept; the last ones. */
 const SOURCES = 32;
 
-/** What Cairn notes of a written memory; null if there is nothing. */
+/** Cairn's notes on a written memory; null if there are none. */
 export function provenanceOf(
   { source }: Pick<RememberBody, "source">,
   { writtenBy, sources = [], reasons = [], conflictsWith, summaryOf, summarisedBy }: Provenance,

@@ -5,7 +5,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * How long a provider may keep a cached prompt after its last use, in milliseconds. `ttlMs` is the lifetime that the caller
+ * The time for which a provider may keep a cached prompt after its last use, in milliseconds. `ttlMs` is the lifetime that the caller
  * asks the provider for; a value that the provider does not know counts as its next lower one.
  *
  * - anthropic: 5 minutes, or an hour with `"ttl": "1h"`

@@ -42,7 +42,7 @@ const common = {
         "`min` is reserved for the layer, `max` is its limit. `auto` unless set: a share of the budget.",
     }),
 };
-/** Of layers without a query. */
+/** The mode of layers without a query. */
 const mode = z.enum(["eventual", "atomic"]).optional().openapi({
   description:
     "`eventual` unless set: part of the stable block; a change comes as a note of the next turn. `atomic`: part of the turn's block, as it is now.",
@@ -54,7 +54,7 @@ const ofMemories = {
     .optional()
     .openapi({ description: "Only memories with all of these tags." }),
 };
-/** Of layers that search by the query. */
+/** The time limit of layers that search by the query. */
 const timeoutMs = z
   .int()
   .min(1)

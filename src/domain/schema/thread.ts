@@ -170,7 +170,7 @@ export const AppendBody = z
   .openapi("Append", { example: { messages: [{ role: "user", content: "I have moved to Lisbon." }] } });
 export type AppendBody = z.infer<typeof AppendBody>;
 
-/** What a caller should know of a message that was stored as it came. */
+/** A remark on a message that was stored as it came. */
 export const MessageNote = z
   .object({
     index: z.int().openapi({ description: "Index in `messages`." }),

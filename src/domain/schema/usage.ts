@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { cursor, pageLimit, pageShape, text, timestamp, wholeNumber } from "./bounds.ts";
 
-/** Of a recall and of a context. */
+/** The id of a recall or of a context. */
 export const recallId = z.string().optional().openapi({
   description:
     "Names this answer for its outcome (`POST /v1/recalls/{id}/outcome`); absent without memories of the user.",

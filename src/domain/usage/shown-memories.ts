@@ -1,6 +1,6 @@
 import { base64url } from "jose";
 
-/** What a recall or a context (`injected`) showed: versions of memories, and the hashes of the query's words (`wordHashes`). */
+/** The items that a recall or a context (`injected`) showed: versions of memories, and the hashes of the query's words (`wordHashes`). */
 export type ShownMemories = {
   versions: readonly number[];
   injected: boolean;

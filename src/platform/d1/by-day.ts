@@ -1,4 +1,4 @@
-/** How many were created on a day (UTC), and by how many users. `day`: its first moment. */
+/** The number created on a day (UTC), and the number of their users. `day`: its first moment. */
 export type CreatedOnDay = { day: number; count: number; users: number };
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -69,7 +69,7 @@ export interface MemoryRecords {
   exported(owner: UserHash, page: VersionPage): Promise<ExportedRow[]>;
   /** The owners of past or present memories and threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
-  /** How many memories of the tenant were created on each day from a time on. Reads the index of all. */
+  /** Counts the tenant's memories by the day of their creation, from a time on. Reads the index of all. */
   createdByDay(from: number): Promise<CreatedOnDay[]>;
   /** Rejects unless the database answers and its migrations are applied. */
   check(): Promise<void>;

@@ -42,7 +42,7 @@ export interface ThreadCatalogue {
   apply(changes: CatalogueChanges): Promise<void>;
   /** Newest first by their beginning: an order that no change disturbs, so that pages are complete. */
   list(page: CataloguePage): Promise<ThreadRow[]>;
-  /** How many threads of the tenant began on each day from a time on. */
+  /** Counts the tenant's threads by the day on which they began, from a time on. */
   createdByDay(from: number): Promise<CreatedOnDay[]>;
 }
 

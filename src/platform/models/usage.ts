@@ -13,7 +13,7 @@ export function usageOf(answer: unknown, request: Asked & { text: string }): Gen
   };
 }
 
-/** What stands for an answer that was cut off: no text, and all tokens that were asked for. */
+/** Stands for an answer that was cut off: no text, and all tokens that were asked for. */
 export const cutOff = (request: Asked): Generated => ({
   text: "",
   usage: { inputTokens: inputTokens(request), outputTokens: request.maxTokens },

@@ -14,7 +14,7 @@ import type { Imported, ImportItem, ObjectItem } from "../../../durable-objects/
 type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;
   from: UserHash;
-  /** Of the caller: no imported memory exceeds it. */
+  /** The caller's trust: no imported memory exceeds it. */
   trust: Trust;
   /** The owner's erasure epoch when the import began. */
   epoch: number;

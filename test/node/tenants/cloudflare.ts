@@ -8,7 +8,7 @@ type Database = { uuid: string; name: string; jurisdiction?: string; migrated: b
 type Index = { dimensions: number; metric: string; metadata: string[] };
 type Worker = { secret: string | null; config: string };
 
-/** What is in the account, and each command that reached it. Plain data, so that it can be kept in a file. */
+/** The contents of the account, and each command that reached it. Plain data, so that it can be kept in a file. */
 export type Cloudflare = {
   databases: Database[];
   indexes: Record<string, Index>;
@@ -16,11 +16,11 @@ export type Cloudflare = {
   /** The account's name under workers.dev; null before it was registered. */
   subdomain: string | null;
   calls: string[];
-  /** How often each thing was made. */
+  /** The number of times that each thing was made. */
   made: Record<string, number>;
   /** The number of the call that fails, and whether what it asks for is done all the same. */
   fail: { at: number; done: boolean } | null;
-  /** How often the metadata indexes are listed without a new one; and those that are not listed yet, with how often still. */
+  /** The number of lists of metadata indexes without a new one; and those that are not listed yet, with how often still. */
   metadataLag: number;
   unlisted: Record<string, number>;
   /** Each command that has this in it is carried out, and answered with a 504. */
@@ -51,7 +51,7 @@ const Config = z.object({
 type Config = z.infer<typeof Config>;
 export const METADATA = ["user", "kind", "scope", "model"];
 
-/** What wrangler refuses, or fails at. */
+/** The commands that wrangler refuses, or fails at. */
 class Failed extends Error {}
 
 /** Runs a command of wrangler in the account. `read` answers the text of the configuration. */
@@ -92,7 +92,7 @@ function configOf(read: () => string): Config & { text: string } {
 
 const ACCOUNT = "0123456789abcdef0123456789abcdef";
 
-/** What the API says of the account's subdomain. */
+/** The API's answer about the account's subdomain. */
 export const subdomainOf = ({ subdomain }: Cloudflare): Subdomain =>
   subdomain === null ? { is: "missing", account: ACCOUNT } : { is: "registered" };
 

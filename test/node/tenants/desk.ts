@@ -12,13 +12,13 @@ export const root = join(import.meta.dirname, "../../..");
 export type TestDesk = Desk & {
   account: Cloudflare;
   said: string[];
-  /** How long it waited, each time; no time passes. */
+  /** The times that it waited; no time passes. */
   waits: number[];
-  /** What of the files counts: all but the secrets themselves. */
+  /** The parts of the files that count: all but the secrets themselves. */
   stored: () => Record<string, string>;
   /** Lets the nth command from now on fail; `done`: after it was done. */
   failAt: (nth: number, done: boolean) => void;
-  /** Whether the failing command was reached. */
+  /** True if the failing command was reached. */
   failed: () => boolean;
 };
 

@@ -35,7 +35,7 @@ const mark = (account: Cloudflare, as: object) => {
   for (const database of account.databases) database.mark = as;
 };
 
-/** What is in the account, but for how it came there, and for the secret, which is another with every run. */
+/** The contents of the account, but for how they came there, and for the secret, which is another with every run. */
 const stateOf = ({ databases, indexes, workers, made }: Cloudflare) => ({
   databases,
   indexes,
@@ -55,7 +55,7 @@ async function stopped(work: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
-/** How many commands a run makes before the one that has this in it. */
+/** Counts the commands of a run before the one that has this in it. */
 async function callsUntil(part: string): Promise<number> {
   const desk = newDesk();
   await create(desk, full);
@@ -401,7 +401,7 @@ describe("create", () => {
     await create(elsewhere, { ...full, adopt: true });
     expect(elsewhere.stored()["acme.toml"]).toBe(first.stored()["acme.toml"]);
     expect(first.account.made.secret).toBe(1);
-    // What it was first used as is known to its database.
+    // Its database knows its first use.
     mark(first.account, { shards: 3, shard: -1, jurisdiction: "eu" });
     const wrong = newDesk(first.account);
     expect(await stopped(create(wrong, { ...full, jurisdiction: "us", adopt: true }))).toContain(

@@ -130,7 +130,7 @@ export class CitedMessages {
     this.#window = window;
   }
 
-  /** Those with these seqs, in the order of the window. */
+  /** The messages with these seqs, in the order of the window. */
   of(seqs: readonly number[]): CitedMessage[] {
     const asked = new Set(seqs);
     return this.#window.flatMap((message, i) => {

@@ -139,7 +139,7 @@ export const clauseWordsOf = (text: string): ClauseWords[] =>
     }))
     .filter(({ stems }) => stems.size > 0);
 
-/** What stands before the verb of a clause, if it is short. */
+/** The words before the verb of a clause, if they are few. */
 function subjectOf(tokens: readonly string[]): string[] {
   const pronoun =
     tokens.find((token) => token === "i" || token === "we") ??

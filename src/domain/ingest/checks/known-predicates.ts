@@ -8,7 +8,7 @@ export type Known = {
   they: readonly RegExp[];
   /** Patterns of scripts without spaces, with the object as "X". */
   unspaced: readonly string[];
-  /** How an assistant asks for it. */
+  /** The question by which an assistant asks for it. */
   asks: RegExp | null;
   /** True if the object is a name: it has a capital letter in the message. */
   isName: boolean;

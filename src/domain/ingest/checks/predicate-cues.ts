@@ -13,7 +13,7 @@ import {
 import { DISLIKE, KNOWN, type Known } from "./known-predicates.ts";
 import type { Reason } from "./reasons.ts";
 
-/** What a fact says, and of whom: `subject` is null for the user, "it" for a pronoun that stands for the subject. */
+/** The statement of a fact, and its subject: `subject` is null for the user, "it" for a pronoun that stands for the subject. */
 export type Claim = { predicate: string; object: string; subject: string | null };
 
 /** Persons, animals and groups: a clause about one of the user's says nothing about the user. */

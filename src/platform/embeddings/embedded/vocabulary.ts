@@ -1,5 +1,5 @@
 const LONGEST_WORD = 100;
-/** Of the hash table. At most half of them are taken. */
+/** The slots of the hash table. At most half of them are taken. */
 const PLACES = 65_536;
 const NEWLINE = 10;
 const HASH_SIGN = 35;

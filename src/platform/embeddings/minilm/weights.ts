@@ -55,7 +55,7 @@ export const bytesOf = ({ type, length }: Tensor): number => (type === "I8" ? le
 
 export const WEIGHTS_BYTES = tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
 
-/** Where each tensor begins in the file. */
+/** The place in the file at which each tensor begins. */
 export function offsets(): Map<string, number> {
   let next = 0;
   return new Map(
@@ -67,7 +67,7 @@ export function offsets(): Map<string, number> {
   );
 }
 
-/** Of the vocabulary and the weights that `npm run minilm` makes. */
+/** The hash of the vocabulary and the weights that `npm run minilm` makes. */
 export const FILES_SHA256 = "bb4ec8661509addb818ef323214f31595d1543e256e9aa340e092efafaf0665a";
 /** Files of another version have another name. */
 export const WEIGHTS_FILE = `weights.${FILES_SHA256.slice(0, 8)}.bin`;
