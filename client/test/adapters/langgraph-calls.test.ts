@@ -3,12 +3,18 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { tool } from "@langchain/core/tools";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { createAgent } from "langchain";
+import type { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { cairnMiddleware, CairnSaver } from "../../src/adapters/langgraph.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { observed } from "./observed.ts";
+
+// Its own types make the compiler lose those of zod: it is called as LangGraph's agent.
+const langchain: string = "langchain";
+const { createAgent } = (await import(langchain)) as {
+  createAgent: (options: object) => ReturnType<typeof createReactAgent>;
+};
 
 type Durability = "async" | "sync" | "exit";
 const on = (durability: Durability) => ({ configurable: { thread_id: "trip" }, durability });

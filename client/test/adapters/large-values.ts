@@ -139,7 +139,7 @@ export async function watched() {
       inBatches(plain, user, gets),
       Promise.all([...registry].map(async (key) => ((await plain.cache.get(key)) === null ? [] : [key]))),
     ]);
-    return [...results.filter(({ found }) => found).map(({ key }) => key), ...cached.flat()];
+    return [...results.flatMap(({ found, key = "" }) => (found ? [key] : [])), ...cached.flat()];
   };
   return { user, memory, parts };
 }
