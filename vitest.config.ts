@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 
+export type { ViteUserConfig } from "vitest/config";
+
 const root = import.meta.dirname;
 
 // What the tests store is for one run only. In memory, a commit waits for no disk.

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import type { ViteUserConfig } from "vitest/config";
-import { inWorkerd, limits, worker } from "../vitest.config.ts";
+import { inWorkerd, limits, type ViteUserConfig, worker } from "../vitest.config.ts";
 
 export default {
   // The Worker's test files are used here too. All have to see one Vitest: the root's, not one that an SDK brings.
