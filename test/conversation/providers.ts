@@ -32,6 +32,10 @@ const messagesOf = (...kinds: fc.Arbitrary<Stored>[]): fc.Arbitrary<Stored[]> =>
   fc.array(fc.oneof(...kinds), { maxLength: 10 });
 const said = (role: string) => message(role, fc.oneof(words, nothing, fc.array(text, { maxLength: 3 })));
 
+/** Providers refuse two calls of one message under one id. */
+const twice = (ids: readonly unknown[]): string[] =>
+  new Set(ids).size === ids.length ? [] : ["two calls of one id"];
+
 /** A text, or a list with something in it and no blank text. */
 const emptiness = (content: unknown, where: string): string[] => {
   if (typeof content === "string") return isBlank(content) ? [`${where} is empty`] : [];
@@ -81,7 +85,10 @@ export const openAi: Provider = {
       const results = rest.slice(0, end < 0 ? undefined : end).map((result) => result.tool_call_id);
       const asked = [...new Set(calls.map((call) => call.id))];
       // Beside calls a message needs no content, but a list must not be empty.
-      const faults = Array.isArray(one.content) ? emptiness(one.content, "assistant") : [];
+      const faults = [
+        ...(Array.isArray(one.content) ? emptiness(one.content, "assistant") : []),
+        ...twice(calls.map((call) => call.id)),
+      ];
       return same(asked, results) ? faults : ["a call without its one result"];
     }),
 };
@@ -143,6 +150,8 @@ export const anthropic: Provider = {
       mayAnswer = true;
       if (results.length > 0) faults.push("a result of the assistant");
       if (isThinking(last(blocks))) faults.push("thinking at the end");
+      const uses = blocks.filter((block) => typeOf(block).endsWith("tool_use"));
+      faults.push(...twice(uses.map((block) => block.id)));
       for (const block of blocks)
         if (/^(server|mcp)_tool_use$/.test(typeOf(block))) waiting.push(block.id);
         else if (/._tool_result$/.test(typeOf(block))) {
@@ -227,6 +236,8 @@ export const aiSdk: Provider = {
       faults.push(...emptiness(content, role));
       if (role === "assistant" && typeOf(last(parts) ?? {}) === "reasoning")
         faults.push("reasoning at the end");
+      const calls = parts.filter((part) => typeOf(part) === "tool-call");
+      faults.push(...twice(calls.map((part) => part.toolCallId)));
       for (const part of parts) {
         if (typeOf(part) === "tool-approval-request") asked.set(part.approvalId, part.toolCallId);
         if (
@@ -293,6 +304,14 @@ export const uiMessages: Provider = {
         faults.push(...(step.length === 0 ? [] : emptiness(step, role)));
       }
       if (sent.every((part) => typeOf(part) === "step-start")) faults.push(`${role} has no parts`);
+      const tools = sent.filter((part) => typeOf(part).startsWith("tool-"));
+      faults.push(
+        ...twice(
+          tools.map(
+            ({ toolInvocation = {}, toolCallId }) => toolCallId ?? (toolInvocation as Part).toolCallId,
+          ),
+        ),
+      );
       for (const part of sent) {
         const { toolInvocation: inner = part } = part;
         const { state } = inner as { state?: unknown };

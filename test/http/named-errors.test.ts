@@ -79,7 +79,7 @@ it.each([
     "kv/batch",
     { operations: [{ op: "move", key: "a" }] },
     "body.operations[0].op",
-    'must be one of "get", "set", "delete"',
+    'must be one of "get", "set", "delete", "messages", "append"',
   ],
 ])("says of %s with %j in plain words what %s must be", async (path, json, field, message) => {
   const details = detailsOf(await call(`/v1/users/${newUser()}/${path}`, { json }));

@@ -36,7 +36,7 @@ const callPartId = (part: unknown): Id => textField(part, CALL_PARTS.get(partTyp
 /** The id of the call that a part of a list is, if it is one. */
 export const callId = (part: unknown, list: PartList): Id =>
   list === "parts" && /^(tool-|dynamic-tool$)/.test(partType(part))
-    ? textField(part, "toolCallId")
+    ? (textField(part, "toolCallId") ?? textField(field(part, "toolInvocation"), "toolCallId"))
     : callPartId(part);
 const contentOf = (message: AnyMessage): readonly unknown[] => listField(message, "content");
 const listedCalls = (message: AnyMessage): Id[] =>
