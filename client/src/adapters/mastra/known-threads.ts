@@ -1,5 +1,4 @@
 import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
-import { realTime } from "../../retry.ts";
 import type { ThreadRecord } from "./thread-records.ts";
 
 /** A thread as a storage last read or wrote it. */
@@ -13,25 +12,21 @@ export type Known = {
 };
 
 const THREADS = 256;
-/** Mastra asks for a thread right after each save of its messages. */
-const SAVED_MS = 1_000;
 
 /**
- * What a storage knows of its threads. Another process may have changed them since. So a write that relies on it has
- * Cairn check the versions, and an answer from it is what this storage itself has just saved.
+ * A storage keeps here how it last read or wrote its threads. Another process may have changed them since. So nothing is
+ * answered from it, and Cairn checks the versions of each write that relies on it.
  */
 export class KnownThreads {
-  readonly #known = new BoundedCache<Known>(THREADS);
-  readonly #saved = new BoundedCache<{ record: ThreadRecord; at: number }>(THREADS);
+  #known = new BoundedCache<Known>(THREADS);
 
   get(id: string): Known | undefined {
     return this.#known.get(id);
   }
 
-  /** The entry was read. Keeps the seq, as it is only a condition. */
+  /** Keeps what a read of the entry found. The seq stays, as it is only a condition. */
   read(id: string, record: ThreadRecord | null, version: string | undefined): void {
     this.#known.set(id, { record, version, lastSeq: this.#known.get(id)?.lastSeq });
-    this.takeSaved(id);
   }
 
   hasSeq(id: string, lastSeq: number): void {
@@ -39,25 +34,16 @@ export class KnownThreads {
     if (known !== undefined) this.#known.set(id, { ...known, lastSeq });
   }
 
-  /** The entry was written, with an unknown version. */
+  /** Keeps what a write stored. Its version is unknown. */
   wrote(id: string, record: ThreadRecord): void {
     this.#known.set(id, { record });
   }
 
-  saved(id: string, record: ThreadRecord): void {
-    this.wrote(id, record);
-    this.#saved.set(id, { record, at: realTime.now() });
-  }
-
-  /** What was saved within the last second, once. */
-  takeSaved(id: string): ThreadRecord | undefined {
-    const saved = this.#saved.get(id);
-    if (saved !== undefined) this.#saved.set(id, { ...saved, at: -Infinity });
-    return saved !== undefined && realTime.now() - saved.at < SAVED_MS ? saved.record : undefined;
-  }
-
   forget(id: string): void {
     this.#known.set(id, {});
-    this.takeSaved(id);
+  }
+
+  clear(): void {
+    this.#known = new BoundedCache(THREADS);
   }
 }

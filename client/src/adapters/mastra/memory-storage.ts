@@ -62,6 +62,7 @@ export class CairnMemoryStorage extends ObservationalStorage {
   async dangerouslyClearAll(): Promise<void> {
     for (const record of await this.#threads.all()) await this.#conversations.deleteAll(record);
     await this.#clear();
+    this.#threads.known.clear();
   }
 
   async getThreadById({
@@ -71,8 +72,7 @@ export class CairnMemoryStorage extends ObservationalStorage {
     threadId: string;
     resourceId?: string;
   }): Promise<StorageThreadType | null> {
-    const saved = this.#threads.known.takeSaved(threadId);
-    const thread = threadIn(saved ?? (await this.#threads.get(threadId)));
+    const thread = threadIn(await this.#threads.get(threadId));
     return thread === null || (resourceId !== undefined && thread.resourceId !== resourceId) ? null : thread;
   }
 

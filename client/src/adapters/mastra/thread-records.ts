@@ -95,7 +95,7 @@ export class ThreadRecords {
       if (hasCode(error, "precondition_failed") || hasCode(error, "not_found")) return false;
       throw error;
     }
-    this.known.saved(id, saved);
+    this.known.wrote(id, saved);
     return true;
   }
 
