@@ -188,7 +188,7 @@ it("a turn keeps its block if the turn before it is stored after the call", asyn
 });
 
 it("an earlier turn that is asked again has the block that it had", async () => {
-  const { threadId, sent, learn, ask, note } = await repeated();
+  const { threadId, learn, ask } = await repeated();
   const texts = ["Let us talk of boats", query, "Tell me more"];
   const said = await Promise.all(texts.map(messageHash));
   const asked = async (n: number) => ask({ query: texts[n - 1], messages: said.slice(0, n) });
@@ -197,12 +197,22 @@ it("an earlier turn that is asked again has the block that it had", async () => 
   await append(threadId, [say("Let us talk of boats"), say("Fine.", "assistant")]);
   await learn();
   const second = await asked(2);
-  note({ ...second, recalled: { text: "pier 1 of" } });
   await append(threadId, answered);
   await learn();
   const third = await asked(3);
   await append(threadId, [say("Tell me more"), say("It is blue.", "assistant")]);
-  expect(sent).toHaveLength(1);
   for (const [n, made] of [[1, first] as const, [2, second] as const, [3, third] as const])
     expect((await asked(n)).pin).toBe(made.pin);
+});
+
+it("a conversation of nothing else has its own block each time, in the caller's whole prompt and in the thread", async () => {
+  const { threadId, sent, learn, ask, note, prompted } = await repeated();
+  for (let i = 0; i < 6; i++) {
+    await learn();
+    const made = await ask({ messages: await hashes(i + 1) });
+    note(made);
+    expect(promptOf(made, i + 1)).toEqual(sent);
+    await append(threadId, answered);
+  }
+  expect(await prompted()).toEqual(sent);
 });

@@ -52,6 +52,27 @@ describe("a batch", () => {
     expect((await call(`/v1/users/${user}/kv/k`)).status).toBe(404);
   });
 
+  it("appends no more than a call of its own may", async () => {
+    const { user, threadId } = await begin();
+    const append = { op: "append", threadId, messages: Array.from({ length: 501 }, () => said("x")) };
+    const { status, body } = await batch(user, [append, append]);
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([
+      400,
+      "too_many_messages",
+      "body.operations",
+    ]);
+    expect(await messagesOf(threadId)).toEqual([]);
+  });
+
+  it("tells what is odd of a message as an append does, and where a time is wrong", async () => {
+    const { user, threadId } = await begin();
+    const append = { op: "append", threadId, messages: [{ role: "human", content: "hi" }] };
+    const { body } = await batch(user, [{ op: "get", key: "a" }, append]);
+    expect(body.results[1].notes).toMatchObject([{ index: 0, code: "unknown_role" }]);
+    const late = await batch(user, [{ ...append, createdAt: clock() + 2 * 24 * 3600 * 1000 }]);
+    expect([late.status, late.body.error.details[0].path]).toEqual([400, "body.operations[0].createdAt"]);
+  });
+
   it("gives no seq twice, though the last message was deleted", async () => {
     const { user, threadId } = await begin();
     const append = { op: "append", threadId, messages: [said("one")] };

@@ -99,7 +99,7 @@ const context = rows(
     2,
     valueOf("src/worker/use-cases/context.ts", "HISTORY"),
   ],
-  ["last messages the answer has, to {1,000};", limits.page],
+  ["of the thread's last messages, to {1,000};", limits.page],
   ["the last {20} messages of the thread count", valueOf("src/worker/use-cases/context.ts", "HISTORY")],
   ["`timeoutMs` ({2,000}) limits a search", valueOf(search, "SEARCH_MS")],
   ["a share of the budget: {0.2} for `profile`", share("profile", "facts", "procedures", "episodes")],

@@ -98,10 +98,10 @@ export class ContextService {
     const form = { format: request.format, sources: request.sources ?? false, count };
     const made = await this.#answerOnce(request, { thread, turn, searched, shared, form, epoch });
     if (!made.ok) return made;
-    const answer = {
-      ...(await withEtags(made.value)),
+    const answer = await withEtags({
+      ...made.value,
       ...(thread !== null && request.thread !== undefined && { threadId: thread.id }),
-    };
+    });
     if (thread === null || request.history === undefined) return ok(answer);
     const { items: history, isLess } = await this.#history(thread, request.history);
     return ok({
@@ -420,7 +420,7 @@ const answerOf = ({
 async function withEtags({ stable, ...answer }: Answer): Promise<PromptContext> {
   const [stableTag, etag] = await Promise.all([
     hash16(stable.text),
-    hash16(JSON.stringify([stable.text, answer.recalled.text, answer.pinned ?? []])),
+    hash16(JSON.stringify([stable.text, answer.recalled.text, answer.pinned ?? [], answer.threadId])),
   ]);
   return { ...answer, stable: { ...stable, etag: stableTag }, etag };
 }

@@ -100,8 +100,8 @@ export async function listedTurn(
   { messages, hasCurrent }: { messages: readonly string[]; hasCurrent: boolean },
 ): Promise<Turn> {
   const tail = await tailOf(stores, thread, (n) => n > messages.length + FURTHER);
-  const last = tail.said.at(-1)?.seq ?? 0;
-  const at = placesOf(messages, tail, { hasCurrent, isAnswered: isAnswered(stores, thread, last) });
+  const answered = () => isAnswered(stores, thread, tail.said.at(-1)?.seq ?? 0);
+  const at = placesOf(messages, tail, { hasCurrent, answered });
   const before = tail.said[(at[0] ?? 0) - 1]?.hash;
   return turnOf(messages, { tail, at }, { kept, hasCurrent, isStored: false, before, listed: 0 });
 }
@@ -169,7 +169,7 @@ function isAnswered(stores: ThreadStores, thread: StoredThread, since: number): 
 function placesOf(
   messages: readonly string[],
   { said, isWhole }: Tail,
-  { hasCurrent, isAnswered: answered }: { hasCurrent: boolean; isAnswered: boolean },
+  { hasCurrent, answered }: { hasCurrent: boolean; answered: () => boolean },
 ): (number | null)[] {
   const hashes = said.map(({ hash }) => hash);
   const places: (number | null)[] = [];
@@ -194,12 +194,12 @@ function placesOf(
 function currentPlace(
   messages: readonly string[],
   hashes: readonly string[],
-  { isWhole, answered }: { isWhole: boolean; answered: boolean },
+  { isWhole, answered }: { isWhole: boolean; answered: () => boolean },
 ): number | null {
   const past = messages.slice(0, -1);
   const isLast = endsAlike(hashes, messages);
   const follows = endsAlike(hashes, past);
-  if (isLast && (!answered || !follows || hashes.length <= messages.length)) return hashes.length - 1;
+  if (isLast && (!follows || !answered() || hashes.length === messages.length)) return hashes.length - 1;
   const isStart = isWhole && messages.every((hash, i) => hash === hashes[i]);
   if (isStart && !isLast && (past.length === 0 || !follows)) return past.length;
   return follows ? hashes.length : lastPair(hashes.length, hashes, [messages.at(-2), messages.at(-1)]);

@@ -2,7 +2,7 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { EntryOperation, EntryResult } from "../contract.ts";
-import type { ThreadMessages } from "../threads/thread-messages.ts";
+import { embeddedAtOnce, type ThreadMessages } from "../threads/thread-messages.ts";
 
 export type BatchStores = { entries: EntryStore; messages: Pick<ThreadMessages, "append" | "last"> };
 
@@ -12,11 +12,12 @@ export function performBatch(
   operations: readonly EntryOperation[],
   now: number,
 ): Result<EntryResult[]> {
+  const atOnce = embeddedAtOnce();
   const results: EntryResult[] = [];
   let bytes = 0;
   for (const [i, operation] of operations.entries()) {
     const path = `body.operations[${i}]`;
-    const result = perform(stores, operation, now);
+    const result = perform(stores, operation, { now, atOnce });
     if (!result.ok)
       return { ...result, details: [{ path, message: "failed; no operation of the batch was performed" }] };
     bytes += bytesOf(result.value);
@@ -37,12 +38,12 @@ function bytesOf(result: EntryResult): number {
 function perform(
   { entries, messages }: BatchStores,
   operation: EntryOperation,
-  now: number,
+  { now, atOnce }: { now: number; atOnce: { characters: number } },
 ): Result<EntryResult> {
   if (operation.op === "messages") return ok({ last: messages.last(operation.threadId, operation.limit) });
   if (operation.op === "append") {
     const { op: _op, threadId, ...append } = operation;
-    const appended = messages.append(threadId, append);
+    const appended = messages.append(threadId, append, undefined, atOnce);
     return appended.ok ? ok({ appended: appended.value }) : appended;
   }
   const { key } = operation;

@@ -31,7 +31,7 @@ export class CatalogueAttempts {
   note(threadIds: readonly string[]): string {
     const { sql, now } = this.#deps;
     const attempt = crypto.randomUUID();
-    sql.exec("DELETE FROM catalogue_attempts WHERE lands_until <= ?", now());
+    this.#prune();
     sql.exec(
       "INSERT INTO catalogue_attempts (id, lands_until, threads) VALUES (?, ?, ?)",
       attempt,
@@ -41,8 +41,9 @@ export class CatalogueAttempts {
     return attempt;
   }
 
-  /** The time up to which a row of the thread may land; 0 if none may. */
+  /** The time up to which a row of the thread may land; 0 if none may, and then nothing here names the thread. */
   landsUntil(threadId: string): number {
+    this.#prune();
     return this.#deps.sql
       .exec<{ until: number }>(
         `SELECT COALESCE(MAX(lands_until), 0) AS until FROM catalogue_attempts
@@ -50,6 +51,10 @@ export class CatalogueAttempts {
         threadId,
       )
       .one().until;
+  }
+
+  #prune(): void {
+    this.#deps.sql.exec("DELETE FROM catalogue_attempts WHERE lands_until <= ?", this.#deps.now());
   }
 
   #forget(attempt: string): void {

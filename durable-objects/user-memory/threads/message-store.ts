@@ -22,6 +22,8 @@ const TEXTS = [
 /** Messages that one statement reads. */
 const SLICE = 256;
 
+/** Among the last of a range: what stands before many of other roles is not looked for. */
+const OF_ROLE = `AND position > (SELECT MAX(position) FROM messages WHERE position BETWEEN ? AND ?) - 4000 AND role = ?`;
 const NOT_HIDDEN = `AND NOT ${hides("?", `messages.position % ${SLOTS}`)}`;
 
 /**
@@ -146,8 +148,8 @@ export class MessageStore implements DocumentSource {
 
   /**
    * The messages of a range, but for those that are hidden in a thread (null: no need to look); with `role`, those of it that have
-   * a text. Reads `slice` messages at a time: a thread is never in memory as a whole. Looks for each hidden message by itself, so that a page does not cost what is
-   * hidden elsewhere.
+   * a text, the newest first, until 4,000 others stand in a row. Reads `slice` messages at a time: a thread is never in memory as a whole. Looks for
+   * each hidden message by itself, so that a page does not cost what is hidden elsewhere.
    */
   *read(
     range: PositionRange,
@@ -165,10 +167,11 @@ export class MessageStore implements DocumentSource {
       const rows = this.#sql
         .exec(
           `SELECT position, ${inline("body")}, created_at FROM messages WHERE position BETWEEN ? AND ?
-             ${role === undefined ? "" : "AND role = ?"} ${hiddenIn === null ? "" : NOT_HIDDEN} ORDER BY position ${newest ? "DESC" : "ASC"} LIMIT ?`,
+             ${role === undefined ? "" : OF_ROLE} ${hiddenIn === null ? "" : NOT_HIDDEN}
+           ORDER BY position ${newest ? "DESC" : "ASC"} LIMIT ?`,
           from,
           to,
-          ...(role === undefined ? [] : [role]),
+          ...(role === undefined ? [] : [from, to, role]),
           ...(hiddenIn === null ? [] : [hiddenIn]),
           limit,
         )

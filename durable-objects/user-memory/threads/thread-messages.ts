@@ -46,8 +46,8 @@ type ThreadMessagesDependencies = {
 
 /** Messages that are appended within this time are embedded together. */
 const EMBED_AFTER_MS = 1_000;
-/** Characters of one append that are embedded at once, which takes some milliseconds. The alarm embeds the rest. */
-const EMBED_AT_ONCE = 20_000;
+/** Characters of one call that are embedded at once, which takes some milliseconds. The alarm embeds the rest. */
+export const embeddedAtOnce = (): { characters: number } => ({ characters: 20_000 });
 
 /** Reads and writes the messages of a user's threads, and keeps the search index in step. Each write is atomic. */
 export class ThreadMessages {
@@ -59,7 +59,7 @@ export class ThreadMessages {
     this.#stores = deps.stores;
   }
 
-  append(id: string, append: Append, once?: IdempotencyKey): Result<Appended> {
+  append(id: string, append: Append, once?: IdempotencyKey, atOnce = embeddedAtOnce()): Result<Appended> {
     return this.#withinQuota(id, once, (thread) => {
       const fresh = this.#newBodies(thread, append);
       if (!fresh.ok) return fresh;
@@ -69,7 +69,6 @@ export class ThreadMessages {
       const { createdAt = now } = append;
       const saidAt = (i: number) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now));
       const embeds = this.#embeds(thread);
-      const atOnce = { characters: EMBED_AT_ONCE };
       const waits = bodies.map((body, i) =>
         this.#write(positionOf(thread.n, first + i), body, { createdAt: saidAt(i), embeds, atOnce }),
       );
@@ -134,7 +133,7 @@ export class ThreadMessages {
       messages.delete([position, position]);
       this.#deps.index.removeRanges([[position, position]]);
       const now = this.#deps.now();
-      const atOnce = { characters: EMBED_AT_ONCE };
+      const atOnce = embeddedAtOnce();
       const waits = this.#write(position, body, { createdAt, embeds: this.#embeds(thread), atOnce });
       if (waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       threads.extend(thread, 0, now);

@@ -12,7 +12,7 @@ import {
   wholeNumber,
 } from "./bounds.ts";
 import { messageTime } from "./message-time.ts";
-import { message, MessageList } from "./thread.ts";
+import { AppendAnswer, message, MessageList } from "./thread.ts";
 
 /** The limit is on the entry's key: the key of a part is longer. */
 export const entryKey = z
@@ -143,13 +143,7 @@ const operation = z.discriminatedUnion("op", [
   z.strictObject({
     op: z.literal("append"),
     threadId,
-    messages: z
-      .array(message)
-      .min(1)
-      .refine(
-        (list) => list.length <= limits.messagesPerAppend,
-        breaks("too_many_messages", "holds more than 1,000 messages"),
-      ),
+    messages: z.array(message).min(1),
     ifLastSeq: z.int().min(0).optional().openapi({
       description: "Only if no seq of the thread is higher than this one; 0: only if none was given.",
     }),
@@ -168,6 +162,12 @@ export const BatchBody = z
       .refine(
         (list) => list.length <= limits.operationsPerBatch,
         breaks("too_many_operations", "holds more than 1,000 operations"),
+      )
+      .refine(
+        (list) =>
+          list.reduce((sum, one) => sum + (one.op === "append" ? one.messages.length : 0), 0) <=
+          limits.messagesPerAppend,
+        breaks("too_many_messages", "append more than 1,000 messages together"),
       ),
   })
   .openapi("EntryBatch", {
@@ -204,6 +204,7 @@ export const BatchAnswer = z
           .int()
           .optional()
           .openapi({ description: "The highest seq that the thread has given; 0 if none." }),
+        notes: AppendAnswer.shape.notes,
       }),
     ),
   })

@@ -17,10 +17,11 @@ export const messageTime = time.refine((given) => !isInSeconds(given), {
 export function futureTimeFailure(
   createdAt: number | readonly number[] | undefined,
   now: number,
+  at = "body",
 ): Failure | null {
   const times = createdAt === undefined ? [] : [createdAt].flat();
   const wrong = times.findIndex((one) => one > now + AHEAD_MS);
   if (wrong < 0) return null;
-  const path = Array.isArray(createdAt) ? `body.createdAt[${wrong}]` : "body.createdAt";
+  const path = Array.isArray(createdAt) ? `${at}.createdAt[${wrong}]` : `${at}.createdAt`;
   return invalidField(path, "is more than a day ahead: the unit is milliseconds since the epoch");
 }

@@ -28,6 +28,7 @@ import { newRouter } from "../http/router.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
+import { notesOf } from "../../domain/conversation/message-notes.ts";
 import { futureTimeFailure } from "../../domain/schema/message-time.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
@@ -124,9 +125,11 @@ export const entries = newRouter("entries")
     const owner = await ownerOf(user);
     const object = c.get("services").userMemory(owner.hash);
     const values = rawOperationValues(c);
-    const bodies = rawOperationMessages(c);
-    for (const one of operations) {
-      const ahead = one.op === "append" ? futureTimeFailure(one.createdAt, c.get("services").now()) : null;
+    const appends = operations.some(({ op }) => op === "append");
+    const bodies = appends ? rawOperationMessages(c) : [];
+    for (const [i, one] of operations.entries()) {
+      if (one.op !== "append") continue;
+      const ahead = futureTimeFailure(one.createdAt, c.get("services").now(), `body.operations[${i}]`);
       if (ahead !== null) throw new Refusal(ahead);
     }
     const once = await idempotencyKeyOf(c);
@@ -205,7 +208,8 @@ function listJson(name: string, { json: items, last, more, count }: ListedEntrie
 function batchJson(operations: readonly BatchOperation[], results: readonly EntryResult[]): JsonPieces {
   const items = results.map((result, i): JsonPieces => {
     const operation = operations[i];
-    if (operation !== undefined && "threadId" in operation) return threadJson(operation.threadId, result);
+    if (operation?.op === "append") return [JSON.stringify(appendedIn(operation, result))];
+    if (operation?.op === "messages") return lastJson(operation.threadId, result);
     const key = operation?.key;
     if (!("entry" in result)) return [JSON.stringify({ key, ...result })];
     if (result.entry === null) return [JSON.stringify({ key, found: false })];
@@ -215,8 +219,13 @@ function batchJson(operations: readonly BatchOperation[], results: readonly Entr
   return ['{"results":[', ...joined(items, ","), "]}"];
 }
 
-function threadJson(threadId: string, result: EntryResult): JsonPieces {
-  if ("appended" in result) return [JSON.stringify({ threadId, ...result.appended })];
+const appendedIn = ({ threadId, messages }: BatchOperation & { op: "append" }, result: EntryResult) => ({
+  threadId,
+  ...("appended" in result && result.appended),
+  ...notesOf(messages),
+});
+
+function lastJson(threadId: string, result: EntryResult): JsonPieces {
   if (!("last" in result) || result.last === null) return [JSON.stringify({ threadId, found: false })];
   const { json: items, ...about } = result.last;
   return [`${JSON.stringify({ threadId, found: true, ...about }).slice(0, -1)},"messages":[`, items, "]}"];
