@@ -76,6 +76,16 @@ describe("a save in one call", () => {
     );
   });
 
+  it("saves nothing of the caller's changes to a thread that it read", async () => {
+    const { ours, theirs } = await begin();
+    await ours.saveThread({ thread: thread("t", { metadata: { tags: ["kept"] } }) });
+    const read = await ours.getThreadById({ threadId: "t" });
+    await ours.listMessages(newest);
+    (read?.metadata?.tags as string[]).push("added");
+    await ours.saveMessages({ messages: [message("m1", 1)] });
+    expect((await theirs.getThreadById({ threadId: "t" }))?.metadata).toEqual({ tags: ["kept"] });
+  });
+
   it("is not made, and loses nothing, where another process was first", async () => {
     const { ours, theirs } = await begin();
     for (const change of [

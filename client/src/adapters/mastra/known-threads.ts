@@ -24,9 +24,12 @@ export class KnownThreads {
     return this.#known.get(id);
   }
 
-  /** Keeps what a read of the entry found. The seq stays, as it is only a condition. */
+  /**
+   * Keeps a copy of what a read of the entry found, as the reader's caller may change what it gets. The seq stays, as it
+   * is only a condition.
+   */
   read(id: string, record: ThreadRecord | null, version: string | undefined): void {
-    this.#known.set(id, { record, version, lastSeq: this.#known.get(id)?.lastSeq });
+    this.#known.set(id, { record: structuredClone(record), version, lastSeq: this.#known.get(id)?.lastSeq });
   }
 
   hasSeq(id: string, lastSeq: number): void {
