@@ -59,7 +59,7 @@ export function requireIngestOptions(
 
 /**
  * Sends conversations to Cairn's ingest, without delaying a turn. A conversation waits until it is quiet for `afterMs`, and
- * a later turn takes the place of a waiting one. What failed is sent again with the conversation's next turn, or by
+ * a later turn takes the place of a waiting one. A failed one is sent again with the conversation's next turn, or by
  * `settle`. In a Worker the client needs `waitUntil`.
  */
 export class BackgroundIngest {
