@@ -47,8 +47,9 @@ export function withinMethod<T, M extends object>(
 
 /**
  * Gives each of these methods of a store one limit (`withinMethod`). A method runs on a copy of the store, so methods that
- * run at the same time do not share a limit. `own` is the class of the store; unless set, the store is a plain object. A
- * method that a subclass overrides is left alone: the methods that it calls have the limit.
+ * run at the same time do not share a limit. `own` is the prototype of the store's class; unless set, the store is a plain
+ * object. The copy is of that class, so a limited method calls none of a subclass's overrides: a store is to be wrapped. An
+ * override itself runs on the store, and what it calls by `super` has the limit for each call to Cairn only.
  */
 export function limitMethods<S extends object, M extends object>(
   store: S,
