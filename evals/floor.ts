@@ -14,6 +14,8 @@ export function plainFts5(
   const select = database.prepare("SELECT id FROM documents WHERE documents MATCH ? ORDER BY rank LIMIT ?");
   return (question, k) => {
     const words = question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    // FTS5 takes no empty query.
+    if (words.length === 0) return [];
     return select.all(words.map((word) => `"${word}"`).join(" OR "), k).map(({ id }) => String(id));
   };
 }

@@ -17,11 +17,15 @@ import { checkEchoes } from "./echo.ts";
 import { extractFailures, extractFrom, type Judged, printExtracted, statedIn } from "./extract.ts";
 import { type Explained, explainedHits } from "./fit.ts";
 import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
+import { printTruth, printWrong, truthFailures } from "./print-truth.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { connect } from "./server.ts";
+import { judgeCairn, judgeFts5 } from "./truth.ts";
+import { readTruth } from "./truth-cases.ts";
 
 const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
                     [--wrapped] [--typos] [--fit | --abstain | --context [--k N] | --echo | --smoke]
+                    [--truth PATH [--verbose] [--min-right SHARE] [--min-kind SHARE]]
                     [--extract [--answers FILE]]
                     [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
 const ownFile = (path: string): string => join(import.meta.dirname, path);
@@ -43,6 +47,12 @@ const { values: options } = parseArgs({
     extract: { type: "boolean", default: false },
     // Of an extraction: a model's recorded answers. With LLM_URL in the environment, what the file lacks is asked and added.
     answers: { type: "string" },
+    // A file of small stores and queries. With a bound, from 0 to 1, a lower share of right queries fails: of all, of a kind.
+    truth: { type: "string" },
+    "min-right": { type: "string", default: "0" },
+    "min-kind": { type: "string", default: "0" },
+    // Of the same: prints each query that is not right.
+    verbose: { type: "boolean", default: false },
     // For CI: the default with one arm less.
     smoke: { type: "boolean", default: false },
     // Of the evaluation's own server: EMBEDDINGS_MODEL, and any other variable.
@@ -182,6 +192,16 @@ async function extracted(): Promise<{ judged: Judged[]; prompts: Prompted[] }> {
   return { judged, prompts };
 }
 
+/** What comes first, and where nothing comes, in the cases of a file. */
+async function truth(path: string): Promise<string[]> {
+  const cases = readTruth(path);
+  const floor = await judgeFts5(cases);
+  const judged = await judgeCairn(client, cases);
+  printTruth(judged, floor);
+  if (options.verbose) printWrong(judged);
+  return truthFailures(judged, { right: Number(options["min-right"]), kind: Number(options["min-kind"]) });
+}
+
 type Query = Pick<Asked, "kind" | "only"> & { query: string; relevant?: Question["relevant"] };
 
 function withAndWithoutAnswer(corpus: Corpus, corpora: readonly Corpus[]): Query[] {
@@ -239,7 +259,8 @@ try {
     printExtracted(judged, recorded?.model ?? null);
     printPrompted(prompts);
     found = extractFailures(judged);
-  } else if (options.echo) found = await checkEchoes(client, { each: true });
+  } else if (options.truth !== undefined) found = await truth(options.truth);
+  else if (options.echo) found = await checkEchoes(client, { each: true });
   else found = [...(await compare()), ...(await checkEchoes(client, { each: false }))];
   for (const sentence of found) console.error(sentence);
   process.exitCode = found.length > 0 ? 1 : 0;

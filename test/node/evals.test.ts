@@ -1,4 +1,5 @@
 // The pure parts of the evaluation: its measures, its fits, and what makes it fail.
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { foreignTo } from "../../evals/abstain.ts";
 import { type Answered, failures } from "../../evals/compare.ts";
@@ -6,6 +7,9 @@ import { type Asked, balanced, fittedConfidence, thresholdAt } from "../../evals
 import type { Corpus } from "../../evals/dataset.ts";
 import { crossValidated, type Explained, fitted, reranked } from "../../evals/fit.ts";
 import { auc, interval, mean, pairedDifference, randomBelow, reciprocalRank } from "../../evals/metrics.ts";
+import { truthFailures } from "../../evals/print-truth.ts";
+import { isRight, judgeFts5 } from "../../evals/truth.ts";
+import { readTruth, truthFile } from "../../evals/truth-cases.ts";
 import { confidenceOf, signalNames, type Signals } from "../../src/domain/ranking/confidence.ts";
 import type { RankingWeights } from "../../src/domain/ranking/weights.ts";
 
@@ -208,5 +212,74 @@ describe("the evaluation", () => {
 
   it("fails a set without a question", () => {
     expect(failures({ set: "nothing", questions: [], runs: [] })).toEqual(["nothing has no question"]);
+  });
+});
+
+describe("the truth set", () => {
+  const cases = readTruth(join(import.meta.dirname, "../../evals/truth.json"));
+  const own = (queries: object[]) => [
+    {
+      id: "echo-1",
+      kind: "echo",
+      memories: [
+        { id: "old", body: { text: "The tap drips.", createdAt: 1 } },
+        { id: "new", body: { text: "The tap is mended.", createdAt: 2 } },
+      ],
+      queries,
+    },
+  ];
+
+  it("has cases and queries of every kind, each case under a name of its own", () => {
+    expect(cases.length).toBeGreaterThanOrEqual(80);
+    expect(cases.flatMap(({ queries }) => queries).length).toBeGreaterThanOrEqual(160);
+    const kinds = "echo update alike time unknown smalltalk together speakers names lists languages agents";
+    expect([...new Set(cases.map(({ kind }) => kind))]).toEqual(kinds.split(" "));
+    expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
+    for (const { id, kind } of cases) expect(id).toMatch(new RegExp(`^${kind}-\\d+$`));
+  });
+
+  it("says nothing after the date on which it is asked", () => {
+    const late = cases.filter(({ referenceDate = 0, memories, threads }) =>
+      [...memories.map(({ body }) => body), ...threads.flatMap(({ messages }) => messages)].some(
+        ({ createdAt = Infinity }) => createdAt > referenceDate,
+      ),
+    );
+    expect(late.map(({ id }) => id)).toEqual([]);
+  });
+
+  it.each([
+    ["names what nobody wrote", { query: "tap?", first: ["other"] }],
+    ["expects nothing", { query: "tap?" }],
+    ["expects an answer and none", { query: "tap?", first: ["new"], abstain: true }],
+    ["wants a document and does not", { query: "tap?", first: ["new"], notAbove: ["new"] }],
+    ["has notAbove without an answer", { query: "tap?", abstain: true, notAbove: ["old"] }],
+    ["wants four among the first three", { query: "tap?", within3: ["old", "new", "old", "new"] }],
+    ["has a field of no format", { query: "tap?", frist: ["new"] }],
+  ])("refuses a query that %s", (_, query) => {
+    expect(truthFile.safeParse(own([query])).success).toBe(false);
+  });
+
+  it("calls a query right if all that it expects holds, and names each share below its bound", async () => {
+    const queries = [
+      {
+        query: "mended",
+        first: ["new"],
+        notAbove: ["old"],
+        block: { has: ["IS MENDED"], hasNot: ["drips"] },
+      },
+      { query: "tap drips", first: ["new"] },
+      { query: "tap drips", within3: ["old", "new"] },
+      { query: "tap drips", first: ["new", "old"], block: { hasNot: ["drips"] } },
+      { query: "👍", abstain: true },
+      { query: "moon", first: ["new"] },
+      { query: "moon", first: ["new"], needs: "multilingual" },
+    ];
+    const judged = await judgeFts5(truthFile.parse(own(queries)));
+    expect(judged.map(isRight)).toEqual([true, false, true, false, true, false, false]);
+    expect(judged[5]?.checks).toEqual({ first: false, kept: false });
+    expect(truthFailures(judged, { right: 0.5, kind: 0.5 })).toEqual([]);
+    expect(truthFailures(judged, { right: 0.4, kind: 0.6 })).toEqual([
+      "echo: 50.0 % are right, below 60.0 %",
+    ]);
   });
 });

@@ -134,6 +134,18 @@ describe("npm run smoke", () => {
     expect(alone.stdout).toMatch(/\| support-case \| 12 \| [1-9]/);
   });
 
+  it("asks a store what comes first and where nothing comes, and fails below a bound", async () => {
+    const asked = ["--truth", "test/node/one-truth.json", "--verbose"];
+    const bounds = ["--min-right", "0.8", "--min-kind", "0.7"];
+    const { code, stdout, stderr } = await ended("evals/main.ts", [...asked, ...bounds]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "all: 75.0 % are right, below 80.0 %\n" });
+    const all = rowsOf(stdout).find((row) => row.startsWith("| all |"));
+    expect(all).toContain("| 1 | 4 | 75.0 (");
+    expect(all).toMatch(/\| 1 of 2 \| 1 of 1 \| 0 of 1 \| 1 of 1 \| {2}\| 0 of 3 \| 1 of 1 \| 1 of 1 \|$/);
+    expect(stdout).toContain("update-1: Where do I keep my ticket?");
+    expect(stdout).toContain("  said  I keep the ticket in my hat.");
+  });
+
   it("fails an evaluation without a question", async () => {
     const { code, stderr } = await ended("evals/main.ts", ["--file", "test/node/no-question.json"]);
     expect(code).toBe(1);
