@@ -4,9 +4,10 @@ import { fakeModel } from "@langchain/core/testing";
 import { tool } from "@langchain/core/tools";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { createReactAgent } from "@langchain/langgraph/prebuilt";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { cairnMiddleware, CairnSaver } from "../../src/adapters/langgraph.ts";
+import { realTime } from "../../src/retry.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { observed } from "./observed.ts";
 
@@ -143,6 +144,85 @@ describe("the writes of a run that are stored together", () => {
     ]);
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: "network" } });
     expect(await new CairnSaver({ memory, user }).getTuple(config)).toBeUndefined();
+  });
+});
+
+describe("the writes that a run makes while others are stored", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** A saver whose clock the test sets, and whose calls wait until they are let through. */
+  async function held() {
+    let now = 1_000_000;
+    const timers = new Map<() => void, number>();
+    vi.spyOn(realTime, "now").mockImplementation(() => now);
+    vi.spyOn(realTime, "after").mockImplementation((ms, run) => {
+      timers.set(run, now + ms);
+      return () => void timers.delete(run);
+    });
+    const user = newUser();
+    const waiting: (() => void)[] = [];
+    const memory = await clientOf(user, {
+      retry: false,
+      fetch: async (request) => {
+        await new Promise<void>((resolve) => void waiting.push(resolve));
+        return fetch(request);
+      },
+    });
+    const saver = new CairnSaver({ memory, user });
+    const config = { configurable: { thread_id: "trip", checkpoint_id: "1" }, metadata: {} };
+    const write = (task: string) => {
+      const stored = saver.putWrites(config, [["a", task]], task);
+      stored.catch(() => {});
+      return stored;
+    };
+    return {
+      write,
+      waiting,
+      sent: (count: number) => expect.poll(() => waiting.length).toBe(count),
+      pass: (ms: number) => {
+        now += ms;
+        for (const [run, at] of timers) if (at <= now) run();
+      },
+      stored: async () => {
+        const all = await (await clientOf(user)).kv.list(user, { limit: 100 });
+        return ["one", "two", "three"].filter((task) => all.items.some(({ key }) => key.includes(task)));
+      },
+    };
+  }
+
+  it("each have a limit of their own, though they are stored in one call", async () => {
+    const { write, waiting, sent, pass, stored } = await held();
+    const one = write("one");
+    await sent(1);
+    pass(100);
+    const two = write("two");
+    pass(2_800);
+    const three = write("three");
+    waiting[0]?.();
+    await one;
+    await sent(2);
+    pass(200);
+    await expect(two).rejects.toMatchObject({ code: "timeout" });
+    waiting[1]?.();
+    await three;
+    expect(waiting).toHaveLength(2);
+    expect(await stored()).toEqual(["one", "two", "three"]);
+  });
+
+  it("are not sent after their limits", async () => {
+    const { write, waiting, sent, pass, stored } = await held();
+    const one = write("one");
+    await sent(1);
+    pass(100);
+    const two = write("two");
+    pass(2_800);
+    const three = write("three");
+    pass(200);
+    for (const late of [one, two]) await expect(late).rejects.toMatchObject({ code: "timeout" });
+    await sent(2);
+    waiting[1]?.();
+    await three;
+    expect(await stored()).toEqual(["three"]);
   });
 });
 

@@ -2,8 +2,16 @@ import { CairnError } from "../../error.ts";
 import { isPassing } from "../../retry.ts";
 import { ENTRY_BYTES, type LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
 
-/** A write of a run. `alone`: stores the same by itself. */
-export type RunWrite = { entries: Promise<LargeEntry[]>; alone: (entries: LargeEntry[]) => Promise<void> };
+/** A write of a run. */
+export type RunWrite = {
+  entries: Promise<LargeEntry[]>;
+  /** Writes by the writer's client, which ends with the writer's limit. */
+  into: LargeEntries;
+  /** Aborts at that limit. */
+  limit: AbortSignal | undefined;
+  /** Stores the same by itself. */
+  alone: (entries: LargeEntry[]) => Promise<void>;
+};
 type Group = { writes: RunWrite[]; isOpen: boolean; outcomes: Promise<PromiseSettledResult<void>[]> };
 
 /**
@@ -16,24 +24,24 @@ export class RunWrites {
   readonly #last = new WeakMap<object, Group>();
 
   /** Resolves when this write is stored. Rejects if it is not, whatever becomes of the others. */
-  async store(run: object | undefined, entries: LargeEntries, write: RunWrite): Promise<void> {
-    // Whoever handles a failure gets it from here.
+  async store(run: object | undefined, write: RunWrite): Promise<void> {
+    // The caller gets a failure from `store`.
     write.entries.catch(() => {});
     if (run === undefined) return write.alone(await write.entries);
     const last = this.#last.get(run);
-    const group = last?.isOpen === true ? last : this.#begin(run, { entries, last });
+    const group = last?.isOpen === true ? last : this.#begin(run, last);
     const place = group.writes.push(write) - 1;
     const outcome = (await group.outcomes)[place];
     if (outcome?.status === "rejected") throw outcome.reason;
   }
 
-  #begin(run: object, { entries, last }: { entries: LargeEntries; last: Group | undefined }): Group {
+  #begin(run: object, last: Group | undefined): Group {
     const writes: RunWrite[] = [];
     const stored = async () => {
       await last?.outcomes;
       await new Promise((resolve) => void setTimeout(resolve));
       group.isOpen = false;
-      return storeAll(entries, writes);
+      return storeAll(writes);
     };
     const group: Group = { writes, isOpen: true, outcomes: stored() };
     this.#last.set(run, group);
@@ -41,16 +49,21 @@ export class RunWrites {
   }
 }
 
-async function storeAll(
-  entries: LargeEntries,
-  writes: readonly RunWrite[],
-): Promise<PromiseSettledResult<void>[]> {
-  const made = await Promise.allSettled(writes.map((write) => write.entries));
+async function storeAll(writes: readonly RunWrite[]): Promise<PromiseSettledResult<void>[]> {
+  const made = await Promise.allSettled(
+    writes.map(async ({ entries, limit }) => {
+      const one = await entries;
+      limit?.throwIfAborted();
+      return one;
+    }),
+  );
   const all = made.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   const together = writes.length > 1 && made.every(({ status }) => status === "fulfilled") && fits(all);
-  if (together)
+  // The limit of the last writer ends last.
+  const last = writes.at(-1);
+  if (together && last !== undefined)
     try {
-      await entries.write(all);
+      await last.into.write(all);
       return writes.map(() => ({ status: "fulfilled", value: undefined }));
     } catch (reason) {
       // Cairn refused all for the sake of one. A failure that passes concerns all.

@@ -67,6 +67,8 @@ export class CairnSaver extends BaseCheckpointSaver {
   readonly #user: string;
   readonly #prefix: string;
   #writes = new RunWrites();
+  /** The limit of the method that runs on this copy. */
+  #limit: AbortSignal | undefined;
 
   constructor(options: CairnSaverOptions) {
     requireUser("CairnSaver", options, OPTIONS);
@@ -75,10 +77,11 @@ export class CairnSaver extends BaseCheckpointSaver {
     this.#memory = limited(memory, options);
     this.#user = user;
     this.#prefix = prefix;
-    const copy = (own: Cairn) => {
+    const copy = (own: Cairn, limit: AbortSignal) => {
       const copied = new CairnSaver({ ...options, memory: own });
       copied.serde = this.serde;
       copied.#writes = this.#writes;
+      copied.#limit = limit;
       copied.getNextVersion = (current) => this.getNextVersion(current);
       return copied;
     };
@@ -130,7 +133,9 @@ export class CairnSaver extends BaseCheckpointSaver {
     const name = { threadId, namespace: namespaceOf(config), id: checkpoint.id };
     const parentId = getCheckpointId(config);
     const entries = new LargeEntries(this.#memory, this.#user);
-    await this.#writes.store(config.metadata, entries, {
+    await this.#writes.store(config.metadata, {
+      into: entries,
+      limit: this.#limit,
       entries: checkpointEntries(
         { serde: this.serde, prefix: this.#prefix },
         { ...name, ...(parentId !== "" && { parentId }) },
@@ -157,7 +162,9 @@ export class CairnSaver extends BaseCheckpointSaver {
       throw new Error('Failed to put writes: "checkpoint_id" is missing in config.configurable.');
     if (writes.length === 0) return;
     const entries = new LargeEntries(this.#memory, this.#user);
-    await this.#writes.store(config.metadata, entries, {
+    await this.#writes.store(config.metadata, {
+      into: entries,
+      limit: this.#limit,
       entries: taskEntries(
         { serde: this.serde, prefix: this.#prefix },
         { threadId, namespace: namespaceOf(config), id },

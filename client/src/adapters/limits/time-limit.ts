@@ -36,12 +36,12 @@ export function withinLimit<T>(
  */
 export function withinMethod<T, M extends object>(
   options: TimeLimit & { memory: M },
-  work: (memory: M) => Promise<T>,
+  work: (memory: M, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const memory = limited(options.memory, options);
   return withinLimit(options, async (signal) =>
     // A double may have some of the client's methods only; of a client, its own limited one has them all.
-    work("until" in memory ? ((memory as unknown as Cairn).until(signal) as unknown as M) : memory),
+    work("until" in memory ? ((memory as unknown as Cairn).until(signal) as unknown as M) : memory, signal),
   );
 }
 
@@ -55,7 +55,7 @@ export function limitMethods<S extends object, M extends object>(
   store: S,
   names: readonly MethodOf<S>[],
   options: TimeLimit & { memory: M },
-  copy: (memory: M) => S,
+  copy: (memory: M, limit: AbortSignal) => S,
   own: object = store,
 ): S {
   const isPlain = own === store;
@@ -65,8 +65,8 @@ export function limitMethods<S extends object, M extends object>(
     if (Reflect.get(store, name) !== method) continue;
     // Keyv knows a store of promises by its async functions.
     const value: Method = async (...given) =>
-      withinMethod(options, (memory) => {
-        const copied = copy(memory);
+      withinMethod(options, (memory, signal) => {
+        const copied = copy(memory, signal);
         return Reflect.apply(isPlain ? (Reflect.get(copied, name) as Method) : method, copied, given);
       });
     Object.defineProperty(store, name, { value, configurable: true, enumerable: isPlain, writable: true });
