@@ -23,7 +23,16 @@ const OPTIONS: OptionNames<AgentMemoryOptions> = {
   synthesize: true,
   timeoutMs: true,
 };
-const METHODS = ["get", "delete", "remember", "ingest", "recall", "list"] as const;
+const METHODS = [
+  "get",
+  "delete",
+  "remember",
+  "ingest",
+  "getSummary",
+  "recall",
+  "list",
+  "deleteSession",
+] as const;
 /** Characters of a profile's name, as in Agent Memory. */
 const NAME = 100;
 

@@ -10,7 +10,13 @@ const idsOf = (parts: readonly string[]): string[] => [
 
 const some = ["noetic's storage", "gemstack's cache", "langgraph's store"];
 
-describe.each(Object.entries(places).filter(([name]) => some.includes(name)))("%s", (_name, placeOf) => {
+const chosen = Object.entries(places).filter(([name]) => some.includes(name));
+
+it("each adapter that is named is tested", () => {
+  expect(chosen).toHaveLength(some.length);
+});
+
+describe.each(chosen)("%s", (_name, placeOf) => {
   it("gives a value of 17 MiB back to the character", async () => {
     const { parts, ...at } = await watched();
     const place = placeOf(at);

@@ -1,13 +1,15 @@
 // A store's method ends at its limit, however many calls it makes, and though Cairn answers each of them below the limit.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Cairn, cairn } from "../../src/index.ts";
+import { agentMemory } from "../../src/adapters/agent-memory.ts";
 import { cairnMemoryStore } from "../../src/adapters/ai-employee.ts";
 import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
 import { dexMemory } from "../../src/adapters/dex.ts";
-import { cairnConversations, cairnUserMemory } from "../../src/adapters/gemstack.ts";
+import { cairnCache, cairnConversations, cairnUserMemory } from "../../src/adapters/gemstack.ts";
 import { cairnKeyv } from "../../src/adapters/keyv.ts";
+import { KeyedEntries } from "../../src/adapters/entries/keyed-entries.ts";
 import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
-import { CairnMemoryStorage } from "../../src/adapters/mastra.ts";
+import { cairnSemanticRecall, CairnMemoryStorage } from "../../src/adapters/mastra.ts";
 import { molrooMemory } from "../../src/adapters/molroo.ts";
 import { cairnStorage } from "../../src/adapters/noetic.ts";
 import { cairnSession } from "../../src/adapters/openai-agents.ts";
@@ -74,6 +76,52 @@ describe.each(Object.entries(methods))("a method of %s", (_, method) => {
     expect(requests).toHaveLength(2);
   });
 });
+
+/** Each class of stores, and its methods without a limit: they make no call, limit each call, or limit themselves. */
+const classes: Record<string, [store: (memory: Cairn) => object | Promise<object>, without: string[]]> = {
+  "AI Employee's entries": [(memory) => new KeyedEntries({ memory, user }), ["entries"]],
+  Keyv: [(memory) => cairnKeyv({ memory, user }), ["iterator", "disconnect", "on"]],
+  "the OpenAI Agents SDK's session": [
+    (memory) => cairnSession({ memory, user, sessionId: "s" }),
+    ["getSessionId", "withContext", "prepareHistoryItemForModelInput"],
+  ],
+  "GemStack's conversations": [(memory) => cairnConversations({ memory, user }), ["forUser"]],
+  "GemStack's user memory": [(memory) => cairnUserMemory({ memory }), []],
+  "GemStack's cache": [(memory) => cairnCache({ memory }), ["get"]],
+  "LangGraph's store": [(memory) => new CairnStore({ memory, user }), []],
+  "LangGraph's saver": [(memory) => new CairnSaver({ memory, user }), ["list", "getNextVersion"]],
+  "Mastra's storage": [(memory) => new CairnMemoryStorage({ memory, user }), []],
+  "Mastra's observational storage": [(memory) => new CairnMemoryStorage({ memory, user }), []],
+  "Mastra's vector store": [
+    (memory) => cairnSemanticRecall({ memory, user }).vector,
+    [
+      "upsert",
+      "createIndex",
+      "deleteIndex",
+      "listIndexes",
+      "describeIndex",
+      "updateVector",
+      "deleteVector",
+      "deleteVectors",
+    ],
+  ],
+  "Agent Memory's profile": [(memory) => agentMemory({ memory }).getProfile("alice"), []],
+};
+
+it.each(Object.entries(classes))(
+  "%s: each method has a limit, or is an exception",
+  async (name, [made, without]) => {
+    const store = await made(slow(1).memory);
+    let own: object = Object.getPrototypeOf(store);
+    if (name === "Mastra's observational storage") own = Object.getPrototypeOf(own);
+    const names = Object.getOwnPropertyNames(own).filter(
+      (one) =>
+        one !== "constructor" && typeof Object.getOwnPropertyDescriptor(own, one)?.value === "function",
+    );
+    // A limited method is the store's own property.
+    expect(names.filter((one) => !Object.hasOwn(store, one)).toSorted()).toEqual(without.toSorted());
+  },
+);
 
 it("each method has the limit anew", async () => {
   const { memory, requests } = slow(1_600);
