@@ -39,6 +39,19 @@ describe("a complete tool turn", () => {
       { role: "assistant", parts: [part] },
     ]);
   });
+  it("leaves no result of a repeated call that the provider carried out", () => {
+    const ran = { type: "tool-call", toolCallId: "p", toolName: "search", input: {}, providerExecuted: true };
+    const gave = {
+      type: "tool-result",
+      toolCallId: "p",
+      toolName: "search",
+      output: { type: "text", value: "" },
+    };
+    const text = { type: "text", text: "Found." };
+    const once = [{ role: "assistant", content: [ran, gave, text] }];
+    const twice = [{ role: "assistant", content: [ran, gave, { ...ran }, { ...gave }, text] }];
+    expect(sanitizeConversation(twice)).toEqual(once);
+  });
   it("comes back as the same objects, unknown fields included", () => {
     const turn = [
       { ...asks("", "a"), cost: 3 },

@@ -73,6 +73,23 @@ describe("a batch", () => {
     expect([late.status, late.body.error.details[0].path]).toEqual([400, "body.operations[0].createdAt"]);
   });
 
+  it("keeps no answer of a key longer than the thread, and takes a key for one thread only", async () => {
+    const { user, threadId } = await begin();
+    const other = (await call(`/v1/users/${user}/threads`, { method: "POST", json: {} })).body.id;
+    const append = { op: "append", threadId, messages: [said("one")] };
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    expect((await batch(user, [append], { headers })).body).toEqual(
+      (await batch(user, [append], { headers })).body,
+    );
+    expect(await messagesOf(threadId)).toEqual(["one"]);
+    await call(`/v1/threads/${threadId}`, { method: "DELETE" });
+    expect((await batch(user, [append], { headers })).status).toBe(404);
+    const both = await batch(user, [append, { ...append, threadId: other }], {
+      headers: { "Idempotency-Key": "k" },
+    });
+    expect([both.status, both.body.error.details[0].path]).toEqual([400, "header.Idempotency-Key"]);
+  });
+
   it("gives no seq twice, though the last message was deleted", async () => {
     const { user, threadId } = await begin();
     const append = { op: "append", threadId, messages: [said("one")] };

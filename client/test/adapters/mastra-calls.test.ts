@@ -79,9 +79,9 @@ describe("a save in one call", () => {
   it("saves nothing of the caller's changes to a thread that it read", async () => {
     const { ours, theirs } = await begin();
     await ours.saveThread({ thread: thread("t", { metadata: { tags: ["kept"] } }) });
-    const read = await ours.getThreadById({ threadId: "t" });
+    const known = await ours.getThreadById({ threadId: "t" });
     await ours.listMessages(newest);
-    (read?.metadata?.tags as string[]).push("added");
+    Object.assign(known?.metadata ?? {}, { tags: ["added"] });
     await ours.saveMessages({ messages: [message("m1", 1)] });
     expect((await theirs.getThreadById({ threadId: "t" }))?.metadata).toEqual({ tags: ["kept"] });
   });

@@ -72,7 +72,8 @@ export async function followingTurn(
   }: { held: number | undefined; behind: readonly string[]; hasCurrent: boolean },
 ): Promise<Turn> {
   const last = stores.reader.walk(thread, { order: "newest", view: "raw", slice: HELD });
-  const heldFrom = [...last.take(held)].at(-1)?.seq ?? 0;
+  let heldFrom = 0;
+  for (const { seq } of last.take(held)) heldFrom = seq;
   // One message of the user at least, and the one before it, which places its turn.
   const tail = await tailOf(stores, thread, (n, seq) => n >= 2 && seq < heldFrom);
   const { said, isWhole } = tail;

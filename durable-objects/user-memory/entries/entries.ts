@@ -23,6 +23,15 @@ const READ_ONCE = {
   details: [{ path: "header.Idempotency-Key", message: "is not allowed for a batch that reads" }],
 };
 
+const ONE_THREAD = {
+  details: [
+    {
+      path: "header.Idempotency-Key",
+      message: "is not allowed for a batch that appends to more than one thread",
+    },
+  ],
+};
+
 /** A user's entries, within the quotas; expired ones are swept. */
 export class Entries {
   readonly #deps: EntriesDependencies;
@@ -74,9 +83,14 @@ export class Entries {
     const time = now();
     if (once !== undefined && operations.some(({ op }) => op === "get" || op === "messages"))
       return fail("invalid_request", READ_ONCE);
+    const threads = new Set(operations.flatMap((one) => (one.op === "append" ? one.threadId : [])));
+    if (once !== undefined && threads.size > 1) return fail("invalid_request", ONE_THREAD);
+    // The kept answer goes with its thread.
+    const [about] = threads;
+    const kept = once && about !== undefined ? { ...once, about } : once;
     const perform = () => performBatch({ entries, messages }, operations, time);
     const grows = operations.some(({ op }) => op === "set");
-    const done = grows ? this.#withinQuota(once, perform) : transactions.run(once, perform);
+    const done = grows ? this.#withinQuota(kept, perform) : transactions.run(kept, perform);
     alarms.scheduleBy(entries.expirySweep.nextDue(time));
     return done;
   }

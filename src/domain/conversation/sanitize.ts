@@ -26,15 +26,15 @@ import { unpairedParts } from "./unpaired-parts.ts";
  * const prompt = sanitizeConversation(items.map(({ message }) => message));
  */
 export function sanitizeConversation<M extends AnyMessage>(messages: readonly M[]): M[] {
-  const leaves = unpairedParts(messages);
-  const cleaned = messages.map((message, n) => {
+  const distinct = messages.map((message) => {
     const isRepeated = repeatedCalls();
-    return withoutEmptyFields(
-      withoutRepeatedCalls(
-        withoutParts(message, (part, at) => leaves(n, part, at) || isRepeated(part, at.list)),
-      ),
-    );
+    return withoutRepeatedCalls(withoutParts(message, (part, { list }) => isRepeated(part, list)));
   });
+  // After that, as a repeated call leaves its result alone.
+  const leaves = unpairedParts(distinct);
+  const cleaned = distinct.map((message, n) =>
+    withoutEmptyFields(withoutParts(message, (part, at) => leaves(n, part, at))),
+  );
   const kept: M[][] = [];
   let next: AnyMessage | undefined;
   // From the end, as reasoning of its own stays if what it led to does.

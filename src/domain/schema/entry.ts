@@ -145,7 +145,7 @@ const operation = z.discriminatedUnion("op", [
     threadId,
     messages: z.array(message).min(1),
     ifLastSeq: z.int().min(0).optional().openapi({
-      description: "Only if no seq of the thread is higher than this one; 0: only if none was given.",
+      description: "Only if this is the highest seq that the thread has given; 0: only if it has given none.",
     }),
     createdAt: messageTime
       .optional()

@@ -15,36 +15,34 @@ export type RunWrite = {
 type Group = { writes: RunWrite[]; isOpen: boolean; outcomes: Promise<PromiseSettledResult<void>[]> };
 
 /**
- * Stores the writes of a run in groups, one after another. A group is what the run writes while the one before is stored,
- * and in one turn of the event loop: LangGraph calls `putWrites` and the next `put` one right after the other. So a
- * checkpoint and the writes that led to it take one call. A run waits for no other run.
+ * Stores together what a run writes in one turn of the event loop: LangGraph calls `putWrites` and the next `put` one right after
+ * the other. So a checkpoint and the writes that led to it take one call. No write waits for an earlier one: its limit would pass.
  */
 export class RunWrites {
   /** By what only the calls of one run have. */
-  readonly #last = new WeakMap<object, Group>();
+  readonly #open = new WeakMap<object, Group>();
 
   /** Resolves when this write is stored. Rejects if it is not, whatever becomes of the others. */
   async store(run: object | undefined, write: RunWrite): Promise<void> {
     // The caller gets a failure from `store`.
     write.entries.catch(() => {});
     if (run === undefined) return write.alone(await write.entries);
-    const last = this.#last.get(run);
-    const group = last?.isOpen === true ? last : this.#begin(run, last);
+    const open = this.#open.get(run);
+    const group = open?.isOpen === true ? open : this.#begin(run);
     const place = group.writes.push(write) - 1;
     const outcome = (await group.outcomes)[place];
     if (outcome?.status === "rejected") throw outcome.reason;
   }
 
-  #begin(run: object, last: Group | undefined): Group {
+  #begin(run: object): Group {
     const writes: RunWrite[] = [];
     const stored = async () => {
-      await last?.outcomes;
       await new Promise((resolve) => void setTimeout(resolve));
       group.isOpen = false;
       return storeAll(writes);
     };
     const group: Group = { writes, isOpen: true, outcomes: stored() };
-    this.#last.set(run, group);
+    this.#open.set(run, group);
     return group;
   }
 }
