@@ -110,9 +110,15 @@ export function askedToStop(): Promise<"asked"> {
 }
 
 function makeFolder(state: string): void {
-  try {
+  usingFolder(state, () => {
     makeMissing(state);
     accessSync(state, constants.R_OK | constants.W_OK | constants.X_OK);
+  });
+}
+
+function usingFolder(state: string, act: () => void): void {
+  try {
+    act();
   } catch (error) {
     throw new CannotStart(
       `The state's folder ${state} cannot be used: ${reasonOf(error)}\nCAIRN_STATE sets another one.`,
@@ -132,8 +138,10 @@ function makeMissing(folder: string): void {
 function keepPrivate(state: string): void {
   // The folder above may be the caller's, and hold other things.
   const folder = join(state, "v3");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
+  usingFolder(state, () => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+  });
 }
 
 async function inUse(state: string, holder: Holder | null): Promise<string> {

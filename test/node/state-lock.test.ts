@@ -184,6 +184,15 @@ it.each([
       return state;
     },
   ],
+  [
+    "in which a file has the name of the stored data's folder",
+    () => {
+      const state = newState();
+      mkdirSync(state, { recursive: true });
+      writeFileSync(join(state, "v3"), "");
+      return state;
+    },
+  ],
 ])("says in a few lines that it cannot use a folder %s", LONG, async (_, folderOf) => {
   const state = folderOf();
   const { ended, output } = start(state, await freePort());
