@@ -166,7 +166,7 @@ function isAnswered(stores: ThreadStores, thread: StoredThread, since: number): 
   return false;
 }
 
-/** Where the thread has each message of a prompt: an index of `said`, its length for one that is to come, or null. */
+/** The place in the thread of each message of a prompt: an index of `said`, its length for one to come, or null if it is unknown. */
 function placesOf(
   messages: readonly string[],
   { said, isWhole }: Tail,
@@ -189,8 +189,8 @@ function placesOf(
 }
 
 /**
- * Where the thread has the last message of a prompt, or will have it. A prompt may be cut at its start, be asked again, or
- * be of an earlier turn, which its hashes tell but for a thread of equal messages: there it goes on.
+ * The place of a prompt's last message in the thread, or its end. A prompt may be cut at its start, be asked again, or be of an
+ * earlier turn. Its hashes tell which, unless the messages repeat themselves: then it goes on.
  */
 function currentPlace(
   messages: readonly string[],

@@ -22,7 +22,7 @@ const TEXTS = [
 /** Messages that one statement reads. */
 const SLICE = 256;
 
-/** Among the last of a range: what stands before many of other roles is not looked for. */
+/** Looks among the last messages of a range only: there may be none of the role for very long. */
 const OF_ROLE = `AND position > (SELECT MAX(position) FROM messages WHERE position BETWEEN ? AND ?) - 4000 AND role = ?`;
 const NOT_HIDDEN = `AND NOT ${hides("?", `messages.position % ${SLOTS}`)}`;
 
@@ -147,9 +147,9 @@ export class MessageStore implements DocumentSource {
   }
 
   /**
-   * The messages of a range, but for those that are hidden in a thread (null: no need to look); with `role`, those of it that have
-   * a text, the newest first, until 4,000 others stand in a row. Reads `slice` messages at a time: a thread is never in memory as a whole. Looks for
-   * each hidden message by itself, so that a page does not cost what is hidden elsewhere.
+   * The messages of a range, but for those that are hidden in a thread (null: no need to look). With `role`, only its messages that
+   * have a text, newest first, until 4,000 others stand in a row. Reads `slice` messages at a time: a thread is never in memory
+   * as a whole. Looks for each hidden message by itself, so that a page does not cost what is hidden elsewhere.
    */
   *read(
     range: PositionRange,
