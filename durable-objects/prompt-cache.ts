@@ -61,14 +61,17 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#recalls = new RecallHoursStore(ctx);
     this.#answers = new IdempotencyStore(ctx);
     this.#alarms = new AlarmScheduler(ctx.storage);
-    this.#chores = new Chores(this.#alarms, now, {
-      entries: this.#entries.expirySweep,
-      leases: this.#leases.expirySweep,
-      prefixes: this.#prefixes.expirySweep,
-      usage: this.#usage.expirySweep,
-      recalls: this.#recalls.expirySweep,
-      answers: this.#answers.expirySweep,
-    });
+    this.#chores = new Chores(
+      { sql: ctx.storage.sql, alarms: this.#alarms, now },
+      {
+        entries: this.#entries.expirySweep,
+        leases: this.#leases.expirySweep,
+        prefixes: this.#prefixes.expirySweep,
+        usage: this.#usage.expirySweep,
+        recalls: this.#recalls.expirySweep,
+        answers: this.#answers.expirySweep,
+      },
+    );
     this.#flights = new SingleFlight({
       leases: this.#leases,
       get: (key) => this.#entries.get(key, now()),

@@ -34,7 +34,10 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     const users = within(env.USER_MEMORY, env.JURISDICTION);
     // The stub types of workers-types fail on the recursive type of a JSON value.
     this.#parts = assemble(ctx, ports, (owner) => users().getByName(owner) as unknown as ContextRpc);
-    this.#chores = new Chores(this.#parts.alarms, ports.now, this.#parts.chores);
+    this.#chores = new Chores(
+      { sql: ctx.storage.sql, alarms: this.#parts.alarms, now: ports.now },
+      this.#parts.chores,
+    );
     void ctx.blockConcurrencyWhile(async () => {
       const { alarms, embedding, index, resumable } = this.#parts;
       await alarms.load();

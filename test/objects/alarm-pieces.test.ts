@@ -80,20 +80,34 @@ it("answers a call of another user between two pieces", async () => {
   expect(written).toBeGreaterThan(3);
 });
 
-it("lets other calls run between two chores", async () => {
+it("lets other calls run after a chore that has changed something, and goes on after another", async () => {
   const order: string[] = [];
-  const chore = (name: string) => ({
-    run: () => {
-      order.push(name);
-      setTimeout(() => order.push(`a call after ${name}`));
-    },
-    nextDue: () => null,
+  await runInDurableObject(await objectOf(newUser()), async (_, { storage: { sql }, storage }) => {
+    const chore = (name: string, work: () => void) => ({
+      run: () => {
+        work();
+        order.push(name);
+        setTimeout(() => order.push(`a call after ${name}`));
+      },
+      nextDue: () => null,
+    });
+    const changing = () => void sql.exec("UPDATE free_pages SET peak = peak");
+    const chores = {
+      first: chore("the first", changing),
+      idle: chore("an idle one", () => {}),
+      second: chore("the second", changing),
+      third: chore("the third", changing),
+    };
+    await new Chores({ sql, alarms: new AlarmScheduler(storage), now: () => 0 }, chores).run();
   });
-  await runInDurableObject(await objectOf(newUser()), async (_, { storage }) => {
-    const chores = { first: chore("the first"), second: chore("the second") };
-    await new Chores(new AlarmScheduler(storage), () => 0, chores).run();
-  });
-  expect(order.slice(0, 3)).toEqual(["the first", "a call after the first", "the second"]);
+  expect(order.slice(0, 6)).toEqual([
+    "the first",
+    "a call after the first",
+    "an idle one",
+    "the second",
+    "a call after an idle one",
+    "a call after the second",
+  ]);
 });
 
 it("removes what has expired 100 rows at a time", async () => {
