@@ -23,7 +23,6 @@ execFileSync(process.execPath, [
   "console",
   "model",
   "tokenizer",
-  "minilm",
 ]);
 
 /** The Worker under test, in workerd; with `shards`, its users are spread over that many databases. */

@@ -122,7 +122,7 @@ function sentencesOfDocs(): string[] {
 
 /** Twelve words of the model's vocabulary each: the nth comes up 1/n times as often as the first. */
 function madeUp(count: number): string[] {
-  const words = readFileSync(join(root, "assets/model/static-en-256/vocab.txt"), "utf8")
+  const words = readFileSync(join(root, "assets/model/vocab.txt"), "utf8")
     .split("\n")
     .filter((word) => /^[a-z]{3,}$/.test(word));
   const next = seeded(2);

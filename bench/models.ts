@@ -1,16 +1,13 @@
 // `npm run bench -- --models`: what the models in the Worker cost there: to load, and for a text.
+import { miniModel, staticModel } from "../src/platform/embeddings/models.ts";
 import { startModels } from "./servers.ts";
 import { median } from "./table.ts";
 
-/** Words of a text, and how often it is embedded for one figure. MiniLM adds two pieces. */
-const TEXTS = [
-  { name: "12 words", words: 12 },
-  { name: "34 pieces", words: 32 },
-  { name: "256 pieces", words: 254 },
-];
+/** Word pieces of a text, the last one as many as a window has; and how often it is embedded for one figure. */
+const PIECES = [12, 34, 126];
 const models = [
-  { model: "static-en-256", times: 2_000 },
-  { model: "minilm-l6", times: 10 },
+  { model: staticModel.name, times: 2_000 },
+  { model: miniModel.name, times: 50 },
 ];
 const ROUNDS = 5;
 const MB = 1e6;
@@ -32,10 +29,10 @@ export async function measureModels(): Promise<void> {
       const load = await cpuOf(`${model}/1/1`);
       const memory = server.memory() - before;
       const texts: number[] = [];
-      for (const { words } of TEXTS) {
+      for (const pieces of PIECES) {
         const rounds: number[] = [];
         // The first one only warms up.
-        for (let i = 0; i <= ROUNDS; i++) rounds.push((await cpuOf(`${model}/${words}/${times}`)) / times);
+        for (let i = 0; i <= ROUNDS; i++) rounds.push((await cpuOf(`${model}/${pieces}/${times}`)) / times);
         texts.push(median(rounds.slice(1)));
       }
       all.push({ load, memory, texts });
@@ -54,5 +51,6 @@ export async function measureModels(): Promise<void> {
   );
   row("load, ms of CPU", ({ load }) => load, 0);
   row("memory, MB", ({ memory }) => memory / MB, 0);
-  for (const [i, { name }] of TEXTS.entries()) row(`${name}, ms of CPU`, ({ texts }) => texts[i] ?? NaN, 3);
+  for (const [i, pieces] of PIECES.entries())
+    row(`${pieces} pieces, ms of CPU`, ({ texts }) => texts[i] ?? NaN, 3);
 }

@@ -110,7 +110,7 @@ export async function startModels(): Promise<
       main,
       compatibility_date: compatibilityDate,
       minify: true,
-      build: { command: "node scripts/assets.ts build/assets model minilm", cwd: root },
+      build: { command: "node scripts/assets.ts build/assets model", cwd: root },
     }),
   );
   const modules = bundled(config);

@@ -58,7 +58,7 @@ type Scale = {
 };
 
 /** Words that the model knows, the frequent ones first. */
-const WORDS = readFileSync(join(root, "assets/model/static-en-256/vocab.txt"), "utf8")
+const WORDS = readFileSync(join(root, "assets/model/vocab.txt"), "utf8")
   .split("\n")
   .filter((word) => /^[a-z]{3,}$/.test(word));
 

@@ -5,9 +5,7 @@ import { join } from "node:path";
 import { type Cairn, cairn } from "../client/src/index.ts";
 import { developmentToken, freePort, startLocalServer } from "../scripts/local-server.ts";
 import type { EmbedderKind } from "../src/domain/ranking/weights.ts";
-
-/** As /health names it. */
-const EMBEDDED_MODEL = "static-en-256";
+import { staticModel } from "../src/platform/embeddings/models.ts";
 
 export type Server = { client: Cairn; embedder: EmbedderKind; model: string; stop: () => Promise<void> };
 
@@ -45,6 +43,6 @@ async function described(server: Pick<Server, "client" | "stop">): Promise<Serve
   return {
     ...server,
     model: embedder.model,
-    embedder: embedder.model === EMBEDDED_MODEL ? "static" : "contextual",
+    embedder: embedder.model === staticModel.name ? "static" : "contextual",
   };
 }

@@ -1,9 +1,9 @@
 // Assembles the static assets of one environment: `node scripts/assets.ts OUT PART...`.
 // Parts: `docs` (the API reference's script and style, from swagger-ui-dist, so that /docs works offline)
-// `model` (the embedded model: it embeds where nothing else does, and ranks what recall finds everywhere),
+// `model` (the models in the Worker: static2-en-256 embeds where nothing else does, and ranks what recall finds everywhere;
+// mini-en-256 embeds where it is chosen),
 // `console` (the page of /console, which Vite builds when its sources have changed),
-// `tokenizer` (the ranks of o200k_base, for calls that count tokens by it),
-// and `minilm` (the model minilm-l6, if `npm run minilm` has made it).
+// and `tokenizer` (the ranks of o200k_base, for calls that count tokens by it).
 import {
   cpSync,
   existsSync,
@@ -15,12 +15,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const swagger = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
-const minilm = join(root, "build/minilm");
 const ranks = join(root, "build/o200k_base.json");
 const page = join(root, "build/console");
 const parts: Record<string, [from: string, to: string][]> = {
@@ -32,7 +31,6 @@ const parts: Record<string, [from: string, to: string][]> = {
   model: [[join(root, "assets/model"), "model"]],
   console: [[page, "."]],
   tokenizer: [[ranks, "model/o200k_base.json"]],
-  minilm: [[minilm, "model/minilm-l6"]].filter(() => existsSync(minilm)) as [string, string][],
 };
 
 /** The files that make up the console. */
@@ -95,5 +93,12 @@ if (names.includes("tokenizer") && !existsSync(ranks)) {
 // The files of a former console have other names, and would stay.
 if (names.includes("console") && (await buildConsole()))
   rmSync(join(root, out, "console"), { recursive: true, force: true });
+// So have those of a former model.
+if (names.includes("model")) {
+  const folder = join(root, out, "model");
+  const kept = new Set([...readdirSync(join(root, "assets/model")), basename(ranks)]);
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (!kept.has(name)) rmSync(join(folder, name), { recursive: true });
+}
 for (const [from, to] of names.flatMap((name) => parts[name] ?? []))
   cpSync(from, join(root, out, to), { recursive: true, filter: differs });

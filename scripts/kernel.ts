@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import wabt from "wabt";
 
-const kernels = ["src/platform/vectors/kernel/dots", "src/platform/embeddings/minilm/transformer"];
+const kernels = ["src/platform/vectors/kernel/dots", "src/platform/embeddings/mini/transformer"];
 
 const root = join(import.meta.dirname, "..");
 const tools = await wabt();

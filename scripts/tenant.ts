@@ -1,10 +1,8 @@
 // `npm run tenant`: makes, upgrades and deletes deployments of Cairn, one a tenant. docs/deploy.md tells all of it.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { WEIGHTS_FILE } from "../src/platform/embeddings/minilm/weights.ts";
 import { isJurisdiction, jurisdictions } from "../src/platform/jurisdiction.ts";
 import { create, type CreateOptions } from "./tenant/create.ts";
 import { deleteTenant } from "./tenant/delete.ts";
@@ -25,7 +23,7 @@ const usage = `usage: npm run tenant -- create NAME [options]   makes what is mi
 create:
   --jurisdiction ${jurisdictions.join("|")}   where D1 and the objects are held to; for good
   --shards N         D1 databases that users are spread over, 1 to 100 (10 GB each); for good
-  --model NAME       what embeds: @cf/baai/bge-base-en-v1.5 unless set; static-en-256 and minilm-l6 are in the Worker
+  --model NAME       what embeds: @cf/baai/bge-base-en-v1.5 unless set; static2-en-256 and mini-en-256 are in the Worker
   --vectorize        keeps vectors in a Vectorize index as well
   --account ID       of several Cloudflare accounts, this one
   --cpu-ms N         the most CPU time of a call (paid plan only)
@@ -106,7 +104,6 @@ function deskOf({ account }: Options): Desk {
     say,
     wait: (ms) => wait(ms),
     secret: secret === "" ? undefined : secret,
-    hasMiniLm: existsSync(join(root, "build/minilm", WEIGHTS_FILE)),
   };
 }
 

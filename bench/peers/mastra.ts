@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { inLanes } from "../load.ts";
 import { message } from "../operations.ts";
-import { embed } from "./embed.ts";
+import { embed, MODEL } from "./embed.ts";
 import { HITS, memoryText, PAGE, type Peer, queryText, recalls, temporaryFolder, THREAD } from "./peer.ts";
 
 const BATCH = 100;
@@ -74,7 +74,7 @@ export const mastra: Peer = {
 const embedder = {
   specificationVersion: "v2" as const,
   provider: "cairn",
-  modelId: "static-en-256",
+  modelId: MODEL,
   maxEmbeddingsPerCall: BATCH,
   supportsParallelCalls: true,
   doEmbed: async ({ values }: { values: string[] }) => ({ embeddings: values.map(embed) }),

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { json } from "node:stream/consumers";
 import { join } from "node:path";
 import { inLanes } from "../load.ts";
-import { DIMENSIONS, embed } from "./embed.ts";
+import { DIMENSIONS, embed, MODEL } from "./embed.ts";
 import { HITS, memoryText, type Peer, queryText, recalls, temporaryFolder } from "./peer.ts";
 
 export const mem0: Peer = {
@@ -21,7 +21,7 @@ export const mem0: Peer = {
           config: {
             apiKey: "none",
             baseURL: endpoint.url,
-            model: "static-en-256",
+            model: MODEL,
             embeddingDims: DIMENSIONS,
           },
         },
@@ -77,5 +77,5 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const { input } = (await json(request)) as { input: string | string[] };
   const data = [input].flat().map((text, index) => ({ object: "embedding", index, embedding: embed(text) }));
   response.setHeader("content-type", "application/json");
-  response.end(JSON.stringify({ object: "list", model: "static-en-256", data }));
+  response.end(JSON.stringify({ object: "list", model: MODEL, data }));
 }

@@ -2,8 +2,12 @@
 import { createHash } from "node:crypto";
 import { parse, stringify, type TomlTable } from "smol-toml";
 import { z } from "zod";
-import { DIMENSIONS, MODEL_NAME } from "../../src/platform/embeddings/minilm/weights.ts";
-import { knownModel, workersAiModels } from "../../src/platform/embeddings/models.ts";
+import {
+  knownModel,
+  modelsInWorker,
+  staticModel,
+  workersAiModels,
+} from "../../src/platform/embeddings/models.ts";
 import { isJurisdiction, type Jurisdiction, jurisdictions } from "../../src/platform/jurisdiction.ts";
 import { additionsOf, merged, placesOf } from "./additions.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
@@ -26,10 +30,7 @@ export type Tenant = {
   more: TomlTable;
 };
 
-export const EMBEDDED = { name: "static-en-256", dimensions: 256 };
-const MINILM = { name: MODEL_NAME, dimensions: DIMENSIONS };
-
-export const isInWorker = (model: string): boolean => [EMBEDDED.name, MINILM.name].includes(model);
+export const isInWorker = (model: string): boolean => modelsInWorker.some(({ name }) => name === model);
 
 // The settings that are read here; all others pass as they are.
 const Base = z.looseObject({
@@ -58,7 +59,7 @@ export function readTenant(
   const own = shaped(Own, table, path);
   if (own.name !== workerOf(name))
     throw new Stopped(`${path} is of the Worker '${own.name}', and not of '${workerOf(name)}'.`);
-  const { JURISDICTION: jurisdiction = "", EMBEDDINGS_MODEL: model = EMBEDDED.name } = own.vars;
+  const { JURISDICTION: jurisdiction = "", EMBEDDINGS_MODEL: model = staticModel.name } = own.vars;
   if (jurisdiction !== "" && !isJurisdiction(jurisdiction))
     throw new Stopped(`${path}: JURISDICTION is one of ${jurisdictions.join(", ")}.`);
   const shards = Math.max(1, own.d1_databases.length - 1);
@@ -155,14 +156,14 @@ const headerOf = (name: string): string =>
 
 /** The dimensions of the tenant's embedder. */
 export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): number {
-  const known = [EMBEDDED, MINILM, ...workersAiModels].find(({ name }) => name === model)?.dimensions;
+  const known = [...modelsInWorker, ...workersAiModels].find(({ name }) => name === model)?.dimensions;
   const dimensions = vars.EMBEDDINGS_URL
     ? Number(vars.EMBEDDINGS_DIMENSIONS) || knownModel(model).dimensions
     : known;
   if (dimensions !== undefined) return dimensions;
   if (vars.EMBEDDINGS_URL)
     throw new Stopped(`Set EMBEDDINGS_DIMENSIONS: how many '${model}' has is not known here.`);
-  const names = [EMBEDDED, MINILM, ...workersAiModels].map(({ name }) => name).join("\n  ");
+  const names = [...modelsInWorker, ...workersAiModels].map(({ name }) => name).join("\n  ");
   throw new Stopped(`'${model}' is no model that is known. Without EMBEDDINGS_URL it is one of:\n  ${names}`);
 }
 

@@ -1,13 +1,13 @@
-import { defaultModel } from "../../src/platform/embeddings/models.ts";
+import { defaultModel, staticModel } from "../../src/platform/embeddings/models.ts";
 import type { Jurisdiction } from "../../src/platform/jurisdiction.ts";
 import { Account } from "./account.ts";
 import { merged } from "./additions.ts";
-import { dimensionsOf, EMBEDDED, isInWorker, type Tenant } from "./config.ts";
+import { dimensionsOf, isInWorker, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { requireSecret, ensureSecret, tellToken } from "./secret.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, type Desk, requireModel, storedTenant, storeTenant } from "./tenants.ts";
+import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
 
 /** The options of the command line. An absent option is as in the tenant's file, or the default. */
 export type CreateOptions = {
@@ -29,7 +29,6 @@ export async function create(desk: Desk, options: CreateOptions): Promise<void> 
   const stored = storedTenant(desk, options.name);
   const tenant = stored === null ? fresh(options) : changed(stored, options);
   dimensionsOf(tenant);
-  requireModel(desk, tenant);
   requireSecret(desk);
   if (stored === null && !options.adopt) await requireUnused(desk, tenant);
   await requireSubdomain(desk, tenant);
@@ -52,7 +51,7 @@ function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }:
     jurisdiction: jurisdiction ?? null,
     shards: shards ?? 1,
     // Workers AI computes anywhere; the model in the Worker embeds messages in their object, which is held to the jurisdiction.
-    model: model ?? (jurisdiction === undefined ? defaultModel.name : EMBEDDED.name),
+    model: model ?? (jurisdiction === undefined ? defaultModel.name : staticModel.name),
     index: vectorize ? workerOf(name) : null,
     databases: new Map(),
     vars: {},

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { MODEL_NAME } from "../../src/platform/embeddings/minilm/weights.ts";
 import { Account } from "./account.ts";
 import { readTenant, renderTenant, type Tenant } from "./config.ts";
 import type { TenantFiles } from "./files.ts";
@@ -16,8 +15,6 @@ export type Desk = {
   wait: (ms: number) => Promise<void>;
   /** The secret, where the caller brings it. */
   secret: string | undefined;
-  /** `npm run minilm` has been run here. */
-  hasMiniLm: boolean;
 };
 
 export const baseOf = (path: string): string => readFileSync(path, "utf8");
@@ -38,12 +35,6 @@ export function requireTenant(desk: Desk, name: string): Tenant {
   throw new Stopped(
     `There is no ${desk.files.pathOf(name)}. ${names.length === 0 ? "There are no tenants here." : `Here are: ${names.join(", ")}.`}`,
   );
-}
-
-/** Refuses a deployment without the files of its model. */
-export function requireModel({ hasMiniLm }: Desk, { name, model }: Tenant): void {
-  if (model === MODEL_NAME && !hasMiniLm)
-    throw new Stopped(`The model of ${name} is ${model}, and its files are not here. First: npm run minilm`);
 }
 
 /** Notes the tenant in its file, unless that says so already. */

@@ -1,5 +1,6 @@
+import { SharedVocabulary } from "./embeddings/embedded/vocabulary.ts";
 import { WordModel } from "./embeddings/embedded/word-model.ts";
-import { MINILM_BYTES, SharedMiniLm } from "./embeddings/minilm/minilm.ts";
+import { MINI_BYTES, SharedMini } from "./embeddings/mini/mini.ts";
 import type { CachedRules } from "./d1/predicate-rules.ts";
 import type { Bindings, Ports } from "./bindings.ts";
 import { SharedTokenizer } from "./tokenizer.ts";
@@ -8,7 +9,7 @@ import { VectorBudget } from "./vectors/vector-budget.ts";
 /**
  * The most bytes of the vectors of all objects in one isolate. An isolate has 128 MB. The script and its heap take some
  * 25, the word model 8 (15 while it is loaded), a tokenizer 17 where a call asks for it, and each request body up to 16 MiB.
- * MiniLM takes its memory from the vectors.
+ * mini-en-256 takes its memory from the vectors.
  */
 const VECTOR_BYTES = 48 * 1024 * 1024;
 
@@ -17,10 +18,14 @@ const VECTOR_BYTES = 48 * 1024 * 1024;
  * belongs to the request or the object that made it.
  */
 export class Isolate {
-  readonly wordModel = new WordModel();
+  readonly #vocabulary = new SharedVocabulary();
+  readonly wordModel = new WordModel({ vocabulary: this.#vocabulary });
   readonly tokenizer = new SharedTokenizer();
   readonly vectors = new VectorBudget(VECTOR_BYTES);
-  readonly minilm = new SharedMiniLm(() => this.vectors.lowerTo(VECTOR_BYTES - MINILM_BYTES));
+  readonly mini = new SharedMini({
+    vocabulary: this.#vocabulary,
+    loaded: () => this.vectors.lowerTo(VECTOR_BYTES - MINI_BYTES),
+  });
   /** The tenant's rules of predicates; `D1PredicateRules` reads and writes them. */
   readonly predicateRules = new WeakMap<D1Database, CachedRules>();
   /** The known use of each database; `DeploymentMark` reads and writes it. */

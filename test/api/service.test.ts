@@ -35,7 +35,7 @@ it("says at /health which embedder and which vector index are live", async () =>
   expect(status).toBe(200);
   expect(body).toEqual({
     status: "ok",
-    embedder: { model: "static-en-256", dimensions: 256 },
+    embedder: { model: "static2-en-256", dimensions: 256 },
     languageModel: null,
     vectorIndex: "object",
   });

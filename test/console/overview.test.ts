@@ -13,7 +13,7 @@ it("shows the health, what happens over time, the users, and what caches saved",
     uncachedInputTokens: 300,
   });
   const page = await open();
-  await page.getByText("static-en-256, 256 dimensions").waitFor();
+  await page.getByText("static2-en-256, 256 dimensions").waitFor();
   const activity = page.getByRole("region", { name: "Activity" });
   await activity.getByText("Users with data").waitFor();
   await activity.locator("canvas").first().waitFor();

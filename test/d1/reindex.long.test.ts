@@ -172,6 +172,38 @@ it("searches vectors of the former model until each has one of the new model", a
   expect(after.freshness).toEqual({ indexed: 1, pending: 0 });
 });
 
+it("makes vectors anew at the first recall where nothing has their model any more", async () => {
+  const user = newUser();
+  await remember(user, { text: "my sister lives in Porto" });
+  await threadOf(user, ["we sailed to the island of herons"]);
+  await settle(user);
+  const object = await objectOf(user);
+  const stored = () =>
+    runInDurableObject(object, (_, { storage: { sql } }) => ({
+      models: sql.exec("SELECT name FROM models").toArray(),
+      vectors: sql.exec("SELECT n, hex(vector) AS vector FROM vectors ORDER BY n").toArray(),
+    }));
+  const fresh = await stored();
+  // As a version before left it: another name of the space, other numbers.
+  await runInDurableObject(object, (_, { storage: { sql } }) => {
+    sql.exec("UPDATE models SET name = 'static-en-256'");
+    sql.exec("UPDATE index_state SET model = replace(model, 'static2-en-256', 'static-en-256')");
+    sql.exec("UPDATE vectors SET vector = CAST(substr(vector, 1, 4) || randomblob(256) AS BLOB)");
+  });
+  await evictDurableObject(object);
+  const during = await recalled(user, "the home of a sibling of Porto");
+  expect(during.hits[0]).toMatchObject({ text: "my sister lives in Porto", why: { lexical: 1 } });
+  expect(during.hits[0].why).not.toHaveProperty("vector");
+  expect(during.freshness).toEqual({ indexed: 2, pending: 2 });
+  await settle(user);
+  const after = await recalled(user, "the home of a sibling");
+  expect(after.hits[0]).toMatchObject({ text: "my sister lives in Porto", why: { vector: 1 } });
+  expect(after.freshness).toEqual({ indexed: 2, pending: 0 });
+  const { vectors, models } = await stored();
+  expect(vectors).toEqual(fresh.vectors);
+  expect(models).toEqual(fresh.models);
+});
+
 it("reaches users who have messages and no memories", async () => {
   const user = newUser();
   await threadOf(user, ["about herons"]);

@@ -70,6 +70,32 @@ export function embedderContract(name: string, make: () => Embedder, { known, ha
 export const cosine = (a: Vector | undefined, b: Vector | undefined): number =>
   [...(a ?? [])].reduce((sum, x, i) => sum + x * (b?.[i] ?? 0), 0);
 
+type CheckedModel = {
+  pieces: (text: string) => readonly number[];
+  embed: (text: string) => Vector | Promise<Vector>;
+};
+type Check = { text: string; pieces: number; vector: number[] };
+
+/** The makers' vectors of a model in the Worker, with 4 decimals. They wrote zeros for a text of which nothing is known. */
+export function checkVectors(checks: readonly Check[], load: () => Promise<CheckedModel>): void {
+  it.each(checks.filter(({ pieces }) => pieces > 0))(
+    "embeds as its makers did: $text",
+    async ({ text, pieces, vector }) => {
+      const model = await load();
+      expect(model.pieces(text)).toHaveLength(pieces);
+      expect(cosine(await model.embed(text), Float32Array.from(vector))).toBeGreaterThan(0.9999);
+    },
+  );
+
+  it.each(checks.filter(({ pieces }) => pieces === 0))(
+    "has no vector, as by its makers, of '$text'",
+    async ({ text, vector }) => {
+      expect(new Set(vector)).toEqual(new Set([0]));
+      expect(await (await load()).embed(text)).toBeNull();
+    },
+  );
+}
+
 /** Texts of different meanings. */
 export const texts = [
   "The ferry to the island leaves at seven",

@@ -76,17 +76,3 @@ it("fails as a whole when one call does", async () => {
   const texts = Array.from({ length: 9 }, () => "rain");
   await expect(embedLongTexts(texts, { spec, as: "document", call })).rejects.toThrow("down");
 });
-
-it("takes a limited number of pieces from all of a text, by tokens that the model counts", async () => {
-  const asked: string[][] = [];
-  const numbers = Array.from({ length: 100 }, (_, i) => `Sentence ${i}.`);
-  const counting = { ...spec, tokens: 4, tokensOf: (text: string) => text.split(" ").length / 2, pieces: 5 };
-  await embedLongTexts([numbers.join(" ")], { spec: counting, as: "document", call: record(asked) });
-  const pieces = asked.flat();
-  expect(pieces).toHaveLength(5);
-  expect(pieces[0]).toContain("Sentence 0.");
-  expect(pieces.at(-1)).toMatch(/Sentence (8|9)\d\./);
-  asked.length = 0;
-  await embedLongTexts(["Sentence 1."], { spec: counting, as: "document", call: record(asked) });
-  expect(asked).toEqual([["Sentence 1."]]);
-});

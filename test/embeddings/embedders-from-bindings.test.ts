@@ -19,9 +19,9 @@ const BASE = "@cf/baai/bge-base-en-v1.5";
 
 describe("what embeds is", () => {
   it.each<[string, Vars, string, number]>([
-    ["the model in the Worker, where nothing else is bound", {}, "static-en-256", 256],
-    ["MiniLM in the Worker, by its name", { AI, EMBEDDINGS_MODEL: "minilm-l6" }, "minilm-l6;384", 384],
-    ["the same, by its name", { AI, EMBEDDINGS_MODEL: "static-en-256" }, "static-en-256", 256],
+    ["the model in the Worker, where nothing else is bound", {}, "static2-en-256", 256],
+    ["the other one, by its name", { AI, EMBEDDINGS_MODEL: "mini-en-256" }, "mini-en-256", 256],
+    ["the first one, by its name", { AI, EMBEDDINGS_MODEL: "static2-en-256" }, "static2-en-256", 256],
     ["Workers AI, where it is bound", { AI }, `${BASE};768;`, 768],
     [
       "Workers AI's model of that name",
@@ -62,7 +62,7 @@ describe("what embeds is", () => {
     [
       "as if they were not there, where variables are empty",
       { EMBEDDINGS_URL: "", EMBEDDINGS_MODEL: " ", EMBEDDINGS_KEY: "" },
-      "static-en-256",
+      "static2-en-256",
       256,
     ],
   ])("%s", (_, vars, model, dimensions) => {
@@ -134,7 +134,7 @@ describe("what does not add up", () => {
     expect(embedder.problem).toContain(problem);
     expect(embedder.problem).not.toContain(KEY);
     await expect(embedder.embed(["x"])).rejects.toThrow(problem);
-    expect(formerEmbedders.map(({ model }) => model)).toContain("static-en-256");
+    expect(formerEmbedders.map(({ model }) => model)).toContain("static2-en-256");
   });
 
   it("is told at /health, which goes on answering, as do stored words", async () => {
@@ -163,15 +163,15 @@ describe("what may have embedded before is", () => {
   const former = (vars: Vars) => chosen(vars).formerEmbedders.map(({ model }) => model.split(";")[0]);
 
   it("the other model in the Worker, where nothing else can be made", () => {
-    expect(former({})).toEqual(["minilm-l6"]);
-    expect(former({ EMBEDDINGS_MODEL: "minilm-l6" })).toEqual(["static-en-256"]);
+    expect(former({})).toEqual(["mini-en-256"]);
+    expect(former({ EMBEDDINGS_MODEL: "mini-en-256" })).toEqual(["static2-en-256"]);
   });
 
   it("all that the bindings can still make, and not what embeds now", () => {
     const all = former({ AI, EMBEDDINGS_URL: URL, EMBEDDINGS_MODEL: "text-embedding-3-small" });
     expect(all).toEqual([
-      "static-en-256",
-      "minilm-l6",
+      "static2-en-256",
+      "mini-en-256",
       "@cf/baai/bge-small-en-v1.5",
       BASE,
       "@cf/baai/bge-large-en-v1.5",

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadModel } from "../../src/platform/embeddings/embedded/model.ts";
+import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts";
 import { split } from "../../src/platform/embeddings/split.ts";
 import { estimatedTokens } from "../../src/platform/embeddings/tokens.ts";
 import demo from "../../examples/moving-house.json";
@@ -25,7 +25,7 @@ const written = [
 
 describe("the estimate of tokens", () => {
   it("is not below what WordPiece makes of what people write, and not far above it for English", async () => {
-    const model = await loadModel(env.ASSETS, "static-en-256");
+    const model = await new WordModel().get(env.ASSETS);
     for (const text of written)
       expect(estimatedTokens(text), text).toBeGreaterThanOrEqual(model.pieces(text).length);
     const said = demo.conversations.map((one) => JSON.stringify(one)).join();

@@ -1,7 +1,7 @@
 // The steps of a transformer in WebAssembly, against the same in plain arithmetic. No weights are needed.
 import { beforeEach, describe, expect, it } from "vitest";
-import transformer from "../../src/platform/embeddings/minilm/transformer.wasm";
-import { Transformer } from "../../src/platform/embeddings/minilm/transformer.ts";
+import transformer from "../../src/platform/embeddings/mini/transformer.wasm";
+import { Transformer } from "../../src/platform/embeddings/mini/transformer.ts";
 
 type Step = (...args: number[]) => void;
 let kernel: { memory: WebAssembly.Memory } & Record<"quantise" | "multiply" | "attend" | "gelu", Step>;
@@ -100,8 +100,8 @@ it("computes GELU", () => {
   expect(read(at, values.length)).toEqual(near(expected, 5));
 });
 
-describe("a file of weights", () => {
-  it.each([0, 100, 23_000_000])("of %d bytes is refused", async (bytes) => {
+describe("a file of the model", () => {
+  it.each([0, 100, 9_000_000])("of %d bytes is refused", async (bytes) => {
     const { body } = new Response(new Uint8Array(bytes));
     await expect(Transformer.load(body)).rejects.toThrow(/bytes/);
   });

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { stemmer } from "stemmer";
 import { beforeAll, expect, it, vi } from "vitest";
 import { corrections, knownCorrection } from "../../src/domain/ranking/spelling.ts";
-import { type EmbeddedModel, loadModel } from "../../src/platform/embeddings/embedded/model.ts";
+import type { EmbeddedModel } from "../../src/platform/embeddings/embedded/model.ts";
+import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts";
 import { Vocabulary } from "../../src/platform/embeddings/embedded/vocabulary.ts";
 import { newUser } from "../call.ts";
 import { recall, remember } from "../memory-calls.ts";
@@ -27,7 +28,7 @@ const TYPOS = "restaurant allergies ability hobby running generalization electri
 
 let model: EmbeddedModel;
 beforeAll(async () => {
-  model = await loadModel(env.ASSETS, "static-en-256");
+  model = await new WordModel().get(env.ASSETS);
 });
 
 function editsOf(word: string): string[] {
@@ -105,7 +106,7 @@ it("looks each edit up once, and cuts none into pieces", () => {
 });
 
 it("looks up nothing for a word that it looked up before", async () => {
-  const other = await loadModel(env.ASSETS, "static-en-256");
+  const other = await new WordModel().get(env.ASSETS);
   const row = vi.spyOn(Vocabulary.prototype, "row");
   expect(other.correction("okonkwoq")).toBeNull();
   expect(row.mock.calls.length).toBeGreaterThan(400);

@@ -1,5 +1,6 @@
 // Each build of this repository serves all parts beside the code, wherever it is deployed.
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { expect, it } from "vitest";
@@ -25,7 +26,7 @@ const tenant = Config.parse(
         name: "acme",
         jurisdiction: null,
         shards: 1,
-        model: "static-en-256",
+        model: "static2-en-256",
         index: null,
         databases: new Map(),
         vars: {},
@@ -49,7 +50,7 @@ it.each([
   ["npm run tenant", tenant],
 ])("the build of %s has all parts, in the folder that it serves", (_, { build, assets }) => {
   const [folder, ...parts] = callOf(build?.command);
-  expect(parts.toSorted()).toEqual(["console", "docs", "minilm", "model", "tokenizer"]);
+  expect(parts.toSorted()).toEqual(["console", "docs", "model", "tokenizer"]);
   expect(assets?.binding).toBe("ASSETS");
   expect(assets?.directory.replace("../", "")).toBe(folder);
 });
@@ -58,9 +59,26 @@ it("the environment for a deployment by hand is among them", () => {
   expect(Object.keys(byHand.env)).toEqual(["production"]);
 });
 
+it("takes away the files of a former model", () => {
+  const out = `build/assets-of-a-test-${process.pid}`;
+  const model = join(root, out, "model");
+  try {
+    mkdirSync(join(model, "former-en-256"), { recursive: true });
+    writeFileSync(join(model, "o200k_base.json"), "{}");
+    execFileSync(process.execPath, ["scripts/assets.ts", out, "model"], { cwd: root });
+    expect(readdirSync(model).toSorted()).toEqual([
+      "mini-en-256",
+      "o200k_base.json",
+      "static2-en-256",
+      "vocab.txt",
+    ]);
+  } finally {
+    rmSync(join(root, out), { recursive: true });
+  }
+});
+
 it.each([
-  ["vitest.config.ts", ["console", "docs", "minilm", "model", "tokenizer"]],
-  // minilm-l6 is made on the machine that deploys.
+  ["vitest.config.ts", ["console", "docs", "model", "tokenizer"]],
   ["client/scripts/build.ts", ["console", "docs", "model", "tokenizer"]],
 ])("%s assembles the parts", (file, parts) => {
   const [, call = ""] = /scripts\/assets\.ts"\)?,([^\])]+)[\])]/.exec(read(file)) ?? [];

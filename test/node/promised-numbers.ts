@@ -202,9 +202,9 @@ const recall = rows(
   ["compares up to {2,000} vectors that Vectorize", valueOf(recallService, "UNCONFIRMED")],
   ["some of its {100}, unless", valueOf(`${object}/vectorize/vectorize-query.ts`, "NEAREST")],
   [
-    "share {48} MiB for vectors ({20} MiB once",
+    "share {48} MiB for vectors ({38} MiB once",
     shared / MIB,
-    (shared - valueOf("src/platform/embeddings/minilm/minilm.ts", "MINILM_BYTES")) / MIB,
+    (shared - valueOf("src/platform/embeddings/mini/mini.ts", "MINI_BYTES")) / MIB,
   ],
   [
     "used within the last {minute} stay",

@@ -37,7 +37,7 @@ it("makes ids of any document within 64 bytes, and reads them back", async () =>
 });
 
 it("tells models apart, and remembers what it has hashed", async () => {
-  const tags = await Promise.all([model, "static-en-256", model].map(modelTag));
+  const tags = await Promise.all([model, "static2-en-256", model].map(modelTag));
   expect(new Set(tags).size).toBe(2);
   expect(tags[0]).toBe(tags[2]);
 });

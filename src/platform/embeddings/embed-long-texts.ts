@@ -7,10 +7,6 @@ import { estimatedTokens } from "./tokens.ts";
 export type ModelSpec = ModelLimits & {
   dimensions: number;
   prompts: Prompts;
-  /** Counts the tokens of a text; default: an estimate. */
-  tokensOf?: (text: string) => number;
-  /** The most pieces of one text that are embedded; of more, as many are taken from all of it. Default: all. */
-  pieces?: number;
 };
 
 type Piece = { text: string; tokens: number };
@@ -29,11 +25,8 @@ export async function embedLongTexts(
   { spec, as, call }: { spec: ModelSpec; as: EmbedAs; call: (texts: string[]) => Promise<unknown> },
 ): Promise<Vector[]> {
   const prompt = spec.prompts[as];
-  const { tokensOf = estimatedTokens } = spec;
-  const overheadTokens = tokensOf(prompt) + SPECIAL_TOKENS;
-  const pieces = texts.map((text) =>
-    spread(piecesOf(text, spec.tokens - overheadTokens, tokensOf), spec.pieces),
-  );
+  const overheadTokens = estimatedTokens(prompt) + SPECIAL_TOKENS;
+  const pieces = texts.map((text) => piecesOf(text, spec.tokens - overheadTokens));
   const all = pieces
     .flat()
     .map(({ text, tokens }) => ({ text: prompt + text, tokens: tokens + overheadTokens }));
@@ -50,17 +43,11 @@ export async function embedLongTexts(
   return pieces.map((of) => mean(of.map(({ tokens }) => [next.next().value ?? null, tokens])));
 }
 
-function piecesOf(text: string, limit: number, tokensOf: (text: string) => number): Piece[] {
-  return split(text, limit, tokensOf)
+function piecesOf(text: string, limit: number): Piece[] {
+  return split(text, limit)
     .filter((piece) => piece.trim() !== "")
-    .map((piece) => ({ text: piece, tokens: tokensOf(piece) }));
+    .map((piece) => ({ text: piece, tokens: estimatedTokens(piece) }));
 }
-
-/** At most so many of the pieces, at even distances. */
-const spread = (pieces: Piece[], most = pieces.length): Piece[] =>
-  pieces.filter(
-    (_, i) => Math.floor((i * most) / pieces.length) > Math.floor(((i - 1) * most) / pieces.length),
-  );
 
 function* batchesOf(pieces: readonly Piece[], most: ModelLimits["batch"]): Generator<Piece[]> {
   let batch: Piece[] = [];

@@ -1,16 +1,16 @@
 import { wordsWithoutMarks } from "../../domain/ranking/marks.ts";
 import { turn } from "../turn.ts";
 import { type Embedder, type EmbedOptions, type Vector } from "./embedder.ts";
-import { MODEL_NAME, type WordModel } from "./embedded/word-model.ts";
+import type { WordModel } from "./embedded/word-model.ts";
+import { staticModel } from "./models.ts";
 
-const DIMENSIONS = 256;
 /** Characters that are embedded in one stretch, some 10 ms. */
 const TURN_CHARACTERS = 64 * 1024;
 
 /** The embedder inside the Worker: English, offline, some 0.05 ms a text. Queries are embedded without punctuation. */
 export class EmbeddedEmbedder implements Embedder {
-  readonly model = MODEL_NAME;
-  readonly dimensions = DIMENSIONS;
+  readonly model = staticModel.name;
+  readonly dimensions = staticModel.dimensions;
   readonly #assets: Fetcher;
   readonly #shared: WordModel;
 

@@ -27,8 +27,6 @@ export interface Embedder {
   readonly problem?: string;
   /** The characters that a caller in the background should give at most, to a model that computes in the isolate. */
   readonly batchCharacters?: number;
-  /** Looks for a problem of the deployment that `problem` cannot know. */
-  check?(): Promise<string | null>;
   /** Takes any number of texts. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Vector[]>;
   /** The vector of one document, at once; undefined unless the model is in the isolate's memory. */

@@ -4,9 +4,8 @@ import type { Embedder, Vector } from "./embedder.ts";
 import { EndpointEmbedder } from "./endpoint.ts";
 import { endpointFromVars } from "../endpoint-from-vars.ts";
 import type { Endpoint } from "../endpoint-request.ts";
-import { MiniLmEmbedder } from "./minilm.ts";
-import type { SharedMiniLm } from "./minilm/minilm.ts";
-import { MODEL_NAME as MINILM } from "./minilm/weights.ts";
+import { MiniEmbedder } from "./mini.ts";
+import type { SharedMini } from "./mini/mini.ts";
 import { knownModel, openAiModels, workersAiModels } from "./models.ts";
 import { type WorkersAi, WorkersAiEmbedder } from "./workers-ai.ts";
 
@@ -47,25 +46,23 @@ export class MisconfiguredEmbedder implements Embedder {
  */
 export function embeddersFromBindings(
   given: EmbedderBindings,
-  { wordModel, minilm }: { wordModel: WordModel; minilm: SharedMiniLm },
+  { wordModel, mini }: { wordModel: WordModel; mini: SharedMini },
 ): { embedder: Embedder; formerEmbedders: readonly Embedder[] } {
   const env = withoutBlank(given);
-  const embedded = new EmbeddedEmbedder(env.ASSETS, wordModel);
-  const transformer = new MiniLmEmbedder(env.ASSETS, minilm);
-  const chosen = chooseEmbedder(env, { embedded, transformer });
+  const inWorker = [new EmbeddedEmbedder(env.ASSETS, wordModel), new MiniEmbedder(env.ASSETS, mini)] as const;
+  const chosen = chooseEmbedder(env, inWorker);
   const embedder = typeof chosen === "string" ? new MisconfiguredEmbedder(chosen) : chosen;
   const { AI } = env;
   const former = [
-    embedded,
-    transformer,
+    ...inWorker,
     ...(AI === undefined ? [] : workersAiModels.map((model) => new WorkersAiEmbedder(AI, model))),
     ...formerEndpointEmbedders(env),
   ];
   return { embedder, formerEmbedders: former.filter(({ model }) => model !== embedder.model) };
 }
 
-/** The models that need no account: the static one, and MiniLM. */
-type InWorker = { embedded: Embedder; transformer: Embedder };
+/** The models that need no account; the default first. */
+type InWorker = readonly [Embedder, ...Embedder[]];
 
 /** The embedder, or the problem of the bindings. */
 function chooseEmbedder(env: EmbedderBindings, inWorker: InWorker): Embedder | string {
@@ -76,18 +73,18 @@ function chooseEmbedder(env: EmbedderBindings, inWorker: InWorker): Embedder | s
   return `EMBEDDINGS_DIMENSIONS is ${given}, and the model has ${embedder.dimensions}`;
 }
 
-function embedderOfModel(env: EmbedderBindings, { embedded, transformer }: InWorker): Embedder | string {
+function embedderOfModel(env: EmbedderBindings, inWorker: InWorker): Embedder | string {
   const { AI, EMBEDDINGS_MODEL: name, EMBEDDINGS_URL } = env;
-  if (name === embedded.model) return embedded;
-  if (name === MINILM) return transformer;
+  const named = inWorker.find(({ model }) => model === name);
+  if (named !== undefined) return named;
   const isCloudflares = name?.startsWith("@cf/") === true;
   // Workers AI has an OpenAI-compatible endpoint too, for deployments without the binding.
   if (EMBEDDINGS_URL !== undefined && !(isCloudflares && AI !== undefined)) return endpointEmbedder(env);
-  if (name === undefined) return AI === undefined ? embedded : new WorkersAiEmbedder(AI);
+  if (name === undefined) return AI === undefined ? inWorker[0] : new WorkersAiEmbedder(AI);
   if (isCloudflares && AI === undefined) return `EMBEDDINGS_MODEL is ${name}, and there is no AI binding`;
   const model = workersAiModels.find((one) => one.name === name);
   if (AI !== undefined && model !== undefined) return new WorkersAiEmbedder(AI, model);
-  const names = [embedded.model, MINILM, ...workersAiModels.map((one) => one.name)].join(", ");
+  const names = [...inWorker.map((one) => one.model), ...workersAiModels.map((one) => one.name)].join(", ");
   return `EMBEDDINGS_MODEL is ${name}: without EMBEDDINGS_URL it is one of ${names}`;
 }
 

@@ -3,6 +3,12 @@ import type { EmbedAs } from "./embedder.ts";
 /** The text before each query and each document. `name` is a part of the space's name: change both together. */
 export type Prompts = { name: string; query: string; document: string };
 
+/** The models in the Worker, as `EMBEDDINGS_MODEL` and /health name them. Their vectors have these names too. */
+export const staticModel = { name: "static2-en-256", dimensions: 256 };
+export const miniModel = { name: "mini-en-256", dimensions: 256 };
+/** The first embeds where nothing else does. */
+export const modelsInWorker = [staticModel, miniModel];
+
 /** The general task of the card of Qwen3-Embedding, and the default of Workers AI. */
 const QWEN3_TASK = "Given a web search query, retrieve relevant passages that answer the query";
 

@@ -33,10 +33,6 @@ export class QueryVectorCache implements Embedder {
     return this.#embedder.problem;
   }
 
-  async check(): Promise<string | null> {
-    return (await this.#embedder.check?.()) ?? null;
-  }
-
   async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<Vector[]> {
     if (options.as !== "query") return this.#embedder.embed(texts, options);
     // Read before the wait, in which other requests may evict them.

@@ -7,9 +7,9 @@ const words = new Intl.Segmenter("en", { granularity: "word" });
  * Splits a text into pieces of at most `limit` tokens (at least 4, the most of one character). It splits between
  * sentences, else between words, else inside a word.
  */
-export function split(text: string, limit: number, tokensOf = estimatedTokens): string[] {
-  if (tokensOf(text) <= limit) return [text];
-  const packed = packer(limit, tokensOf);
+export function split(text: string, limit: number): string[] {
+  if (estimatedTokens(text) <= limit) return [text];
+  const packed = packer(limit);
   return packed(segments(sentences, text), (sentence) =>
     packed(segments(words, sentence), (word) => packed(word, (character) => [character])),
   );
@@ -17,7 +17,7 @@ export function split(text: string, limit: number, tokensOf = estimatedTokens): 
 
 /** Joins parts while they fit, and splits a part that is too large. */
 const packer =
-  (limit: number, tokensOf: (text: string) => number) =>
+  (limit: number) =>
   (parts: Iterable<string>, smaller: (part: string) => string[]): string[] => {
     const pieces: string[] = [];
     let piece = "";
@@ -27,7 +27,7 @@ const packer =
       [piece, size] = ["", 0];
     };
     for (const part of parts) {
-      const tokens = tokensOf(part);
+      const tokens = estimatedTokens(part);
       if (size + tokens > limit) close();
       if (tokens > limit) pieces.push(...smaller(part));
       else [piece, size] = [piece + part, size + tokens];

@@ -58,7 +58,7 @@ async function healthOf({
   // Storing and searching by words go on without the embedder or the large index.
   const degradations = [
     ...settingProblems,
-    embedder.problem ?? (await embedder.check?.()) ?? null,
+    embedder.problem ?? null,
     embedder.problem === undefined ? ((await vectors?.check(embedder.dimensions)) ?? null) : null,
     ...recall.problems,
     languageModel?.problem ?? null,

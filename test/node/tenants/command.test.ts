@@ -232,8 +232,8 @@ it("shows what is still to be made of a tenant whose creation was stopped", asyn
 it.each([
   ["everything", FULL, ["VECTORIZE", "AI", "FACTS_0", "FACTS_2", 'JURISDICTION ("eu")']],
   ["Workers AI", [], ["AI", 'EMBEDDINGS_MODEL ("@cf/baai/bge-base-en-v1.5")']],
-  ["the embedded model and shards", ["--model", "static-en-256", "--shards", "2"], ["FACTS_0", "FACTS_1"]],
-  ["the embedded model and Vectorize", ["--model", "static-en-256", "--vectorize"], ["VECTORIZE"]],
+  ["the embedded model and shards", ["--model", "static2-en-256", "--shards", "2"], ["FACTS_0", "FACTS_1"]],
+  ["the embedded model and Vectorize", ["--model", "static2-en-256", "--vectorize"], ["VECTORIZE"]],
 ])("writes a file that the real wrangler deploys, with %s", async (_, options, bindings) => {
   // Beside the others, as its paths start there.
   const directory = mkdtempSync(join(root, "tenants-test-"));

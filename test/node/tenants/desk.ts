@@ -39,7 +39,6 @@ export function newDesk(account = emptyAccount()): TestDesk {
     say: (line) => void said.push(line),
     wait: async (ms) => void waits.push(ms),
     secret: undefined,
-    hasMiniLm: false,
     wrangler: {
       subdomain: async () => subdomainOf(account),
       ask: async (args) => wrangler(account, args, { input: "", read }),

@@ -239,7 +239,7 @@ describe("create", () => {
     ["RERANKER_MODEL", "", false],
   ])("binds Workers AI where %s is '%s': %s", async (name, value, bound) => {
     const desk = newDesk();
-    await create(desk, { ...plain, model: "static-en-256" });
+    await create(desk, { ...plain, model: "static2-en-256" });
     const file = parse(desk.files.read("acme") ?? "") as { vars: Record<string, string>; ai?: object };
     expect(file.ai).toBeUndefined();
     desk.files.write("acme", stringify({ ...file, vars: { ...file.vars, [name]: value } }));
@@ -375,7 +375,7 @@ describe("create", () => {
 
   it("adds Vectorize, and changes the model, of a tenant that is there", async () => {
     const desk = newDesk();
-    await create(desk, { ...plain, model: "static-en-256" });
+    await create(desk, { ...plain, model: "static2-en-256" });
     await create(desk, { ...plain, vectorize: true, model: "@cf/baai/bge-small-en-v1.5" });
     expect(desk.account.indexes["cairn-acme"]).toMatchObject({ dimensions: 384, metadata: METADATA });
     expect(parse(desk.files.read("acme") ?? "")).toMatchObject({ ai: { binding: "AI" } });
@@ -432,7 +432,7 @@ describe("create", () => {
     const held = newDesk();
     await create(held, { ...plain, jurisdiction: "eu" });
     expect(parse(held.files.read("acme") ?? "")).toMatchObject({
-      vars: { EMBEDDINGS_MODEL: "static-en-256" },
+      vars: { EMBEDDINGS_MODEL: "static2-en-256" },
     });
     // Cloudflare runs a Worker anywhere, whatever the objects are held to.
     expect(text(held)).toContain("Not held to it: the Worker.");
@@ -464,16 +464,10 @@ it("names the permissions where the token lacks one", () => {
     expect(message).toContain(part);
 });
 
-it("deploys minilm-l6 only where its files are", async () => {
+it.each(["static2-en-256", "mini-en-256"])("deploys %s with an index of its dimensions", async (model) => {
   const desk = newDesk();
-  const minilm = { ...full, model: "minilm-l6" };
-  expect(await stopped(create(desk, minilm))).toContain("npm run minilm");
-  expect([desk.account.calls, desk.stored()]).toEqual([[], {}]);
-  desk.hasMiniLm = true;
-  await create(desk, minilm);
-  expect(desk.account.indexes["cairn-acme"]).toMatchObject({ dimensions: 384 });
-  const elsewhere = { ...desk, hasMiniLm: false };
-  expect(await stopped(upgrade(elsewhere, ["acme"]))).toContain("npm run minilm");
+  await create(desk, { ...full, model });
+  expect(desk.account.indexes["cairn-acme"]).toMatchObject({ dimensions: 256 });
 });
 
 describe("upgrade", () => {

@@ -1,11 +1,11 @@
-import { type Assets, fetchAsset } from "../assets.ts";
 import { normalised, type Vector } from "../embedder.ts";
 import { BoundedCache } from "../../../domain/bounded-cache.ts";
 import { folded } from "../../../domain/ranking/fold.ts";
 import type { Lexicon } from "../../../domain/ranking/lexicon.ts";
 import { knownCorrection } from "../../../domain/ranking/spelling.ts";
 import { Kernel } from "../../vectors/kernel/kernel.ts";
-import { Vocabulary } from "./vocabulary.ts";
+import { Safetensors } from "../safetensors.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 import { wordPieces } from "./word-piece.ts";
 
 /** Words whose corrections are kept, of at most 32 letters: conversations repeat the names of people and places. */
@@ -32,21 +32,21 @@ export class EmbeddedModel implements Lexicon {
   readonly #lengths: Float32Array;
   readonly #corrections = new BoundedCache<string | null>(CORRECTIONS);
 
-  constructor(model: string, vocabularyFile: ArrayBuffer, safetensors: ArrayBuffer) {
+  constructor(model: string, vocabulary: Vocabulary, file: ArrayBuffer) {
     this.model = model;
-    const tensors = readSafetensors(safetensors);
-    const embeddings = tensor(tensors, "embeddings", "I8");
-    const scales = tensor(tensors, "scales", "F32");
-    this.dimensions = embeddings.shape[1] ?? 0;
-    // A copy: a Float32Array must begin at a multiple of four, which the file does not promise.
-    this.#scales = new Float32Array(scales.bytes.slice().buffer);
-    this.size = embeddings.shape[0] ?? 0;
-    this.#vocabulary = new Vocabulary(new Uint8Array(vocabularyFile), this.size);
-    this.#rows = embeddings.bytes;
-    this.#together = new Kernel(this.dimensions);
-    this.#lengths = new Float32Array(this.size);
-    if (this.#scales.length !== this.size || this.#rows.length !== this.size * this.dimensions)
-      throw new Error(`the embedded model is torn: ${this.size} rows, ${this.#scales.length} scales`);
+    const tensors = new Safetensors(file);
+    const [size = 0, dimensions = 0] = tensors.shape("embeddings");
+    this.size = size;
+    this.dimensions = dimensions;
+    this.#vocabulary = vocabulary;
+    this.#rows = tensors.int8("embeddings");
+    this.#scales = tensors.float32("scales");
+    this.#together = new Kernel(dimensions);
+    this.#lengths = new Float32Array(size);
+    if (size !== vocabulary.size || this.#scales.length !== size)
+      throw new Error(
+        `the embedded model is torn: ${size} rows, ${this.#scales.length} scales, ${vocabulary.size} tokens`,
+      );
   }
 
   pieces(text: string): number[] {
@@ -122,43 +122,4 @@ export class EmbeddedModel implements Lexicon {
     // Read back with 32 bits, so that every call returns the same number.
     return this.#lengths[piece] ?? 0;
   }
-}
-
-/** Reads the model from the static assets. Rejects with the file's name if one is missing. */
-export async function loadModel(assets: Assets, name: string): Promise<EmbeddedModel> {
-  const [vocabulary, table] = await Promise.all([
-    fetchAsset(assets, `${name}/vocab.txt`).then((file) => file.arrayBuffer()),
-    fetchAsset(assets, `${name}/model.safetensors`).then((file) => file.arrayBuffer()),
-  ]);
-  return new EmbeddedModel(name, vocabulary, table);
-}
-
-/** `bytes`: a view of the file, which is large. */
-type Tensor = { dtype: string; shape: number[]; bytes: Int8Array<ArrayBuffer> };
-
-/** The safetensors format: eight bytes of header length, a JSON header, then the tensors' bytes. */
-function readSafetensors(file: ArrayBuffer): Map<string, Tensor> {
-  const headerLength = Number(new DataView(file).getBigUint64(0, true));
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(file, 8, headerLength))) as Record<
-    string,
-    { dtype: string; shape: number[]; data_offsets: [number, number] }
-  >;
-  const tensors = new Map<string, Tensor>();
-  for (const [name, entry] of Object.entries(header)) {
-    if (name === "__metadata__") continue;
-    const [from, to] = entry.data_offsets;
-    const start = 8 + headerLength;
-    tensors.set(name, {
-      dtype: entry.dtype,
-      shape: entry.shape,
-      bytes: new Int8Array(file, start + from, to - from),
-    });
-  }
-  return tensors;
-}
-
-function tensor(tensors: Map<string, Tensor>, name: string, dtype: string): Tensor {
-  const found = tensors.get(name);
-  if (found?.dtype !== dtype) throw new Error(`the embedded model has no ${dtype} tensor '${name}'`);
-  return found;
 }

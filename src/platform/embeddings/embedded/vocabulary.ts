@@ -1,3 +1,8 @@
+import { type Assets, fetchAsset } from "../assets.ts";
+import { SharedModel } from "../shared-model.ts";
+
+/** The tokens of the file that all models in the Worker share. */
+const SIZE = 27_728;
 const LONGEST_WORD = 100;
 /** The slots of the hash table. At most half of them are taken. */
 const PLACES = 65_536;
@@ -9,6 +14,7 @@ const HASH_SIGN = 35;
  * 28,000 strings takes three times as long to make: 15 ms of an isolate's first recall, not 5.
  */
 export class Vocabulary {
+  readonly size: number;
   readonly #file: Uint8Array;
   /** Where each token begins, and where another one would. */
   readonly #starts: Uint32Array;
@@ -21,6 +27,7 @@ export class Vocabulary {
 
   /** Throws unless `file` has `size` tokens (at most 32,768), each with a newline at its end. */
   constructor(file: Uint8Array, size: number) {
+    this.size = size;
     this.#file = file;
     this.#starts = new Uint32Array(size + 1);
     // Locals: this loop runs before V8 has optimised it.
@@ -41,7 +48,7 @@ export class Vocabulary {
       hash = 0;
     }
     if (tokens !== size || starts[size] !== file.length)
-      throw new Error(`the embedded model is torn: its table has ${size} rows, and its vocabulary others`);
+      throw new Error(`the vocabulary is torn: it has other tokens than ${size}`);
   }
 
   /** The rows of the longest pieces from the left; none if any rest is unknown. */
@@ -111,3 +118,13 @@ const withByte = (hash: number, byte: number): number => (Math.imul(hash, 31) + 
 
 /** The upper half of a product with 2^32 / the golden ratio, which depends on all bits. */
 const placeOf = (hash: number): number => Math.imul(hash, 0x9e3779b1) >>> 16;
+
+/** The vocabulary of an isolate, which its models share: 0.4 MB, and 5 ms to read. */
+export class SharedVocabulary extends SharedModel<Vocabulary> {
+  constructor() {
+    super(async (assets: Assets) => {
+      const file = await fetchAsset(assets, "vocab.txt");
+      return new Vocabulary(new Uint8Array(await file.arrayBuffer()), SIZE);
+    });
+  }
+}

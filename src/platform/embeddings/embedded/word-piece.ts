@@ -3,17 +3,12 @@ import type { Vocabulary } from "./vocabulary.ts";
 const WORD =
   /[\p{P}$+<=>^`|~]|[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2fa1f}]|[^\s\p{P}$+<=>^`|~\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2fa1f}]+/gu;
 
-/** The vocabulary's rows for `text`, by BERT's uncased WordPiece. A word with an unknown part gives `unknown`, or none. */
-export function wordPieces(text: string, vocabulary: Vocabulary, unknown: readonly number[] = []): number[] {
+/** The vocabulary's rows for `text`, by BERT's uncased WordPiece. A word with an unknown part gives none. */
+export function wordPieces(text: string, vocabulary: Vocabulary): number[] {
   const plain = text
     .toLowerCase()
     .normalize("NFD")
     .replace(/\p{Mn}/gu, "")
     .replace(/[^\P{C}\s]/gu, "");
-  const rows: number[] = [];
-  for (const [word] of plain.matchAll(WORD)) {
-    const cut = vocabulary.cut(word);
-    rows.push(...(cut.length === 0 ? unknown : cut));
-  }
-  return rows;
+  return [...plain.matchAll(WORD)].flatMap(([word]) => vocabulary.cut(word));
 }

@@ -1,4 +1,4 @@
-;; The arithmetic of a BERT encoder with heads of 32 numbers: the layers of MiniLM.
+;; The arithmetic of a transformer encoder with heads of 32 numbers.
 ;; Source of transformer.wasm (`npm run kernel` makes it). transformer.ts has the order of the steps, and the addresses.
 (module
   (memory (export "memory") 1)
