@@ -1,4 +1,4 @@
-// Starts the process that holds a state's folder, and runs wrangler by it.
+// Starts the process that holds a state's folder, and runs commands by it.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ const STOP_WITHIN_MS = 20_000;
 
 export type Keeper = {
   output: ReturnType<typeof outputOf>;
-  /** Runs one command, and resolves with its exit code; null if it was ended. */
-  wrangler: (args: readonly string[]) => Promise<number | null>;
+  /** Runs a script of Node, and resolves with its exit code; null if it was ended. */
+  run: (script: string, args: readonly string[]) => Promise<number | null>;
   stop: () => Promise<void>;
 };
 
@@ -46,13 +46,13 @@ export async function startKeeper(state: string, url: string): Promise<Keeper | 
     await stop(child);
     return { holder: first.holder };
   }
-  const wrangler = async (run: readonly string[]): Promise<number | null> => {
+  const run = async (script: string, args: readonly string[]): Promise<number | null> => {
     const answered = answer();
-    child.send({ run } satisfies ToKeeper);
+    child.send({ run: [script, ...args] } satisfies ToKeeper);
     const last = await answered;
     return last !== null && "ended" in last ? last.ended : null;
   };
-  return { output, wrangler, stop: () => stop(child) };
+  return { output, run, stop: () => stop(child) };
 }
 
 /** The process groups that are to end with this process, however it ends. */

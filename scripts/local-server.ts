@@ -1,7 +1,8 @@
 // Runs the Worker under wrangler, on loopback, with its state on disk: for `npm start`, the demo and the tests.
-import { accessSync, chmodSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, globSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve as absolute } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintToken } from "../src/domain/token.ts";
 import { developmentSecret } from "./development-secret.ts";
@@ -68,8 +69,8 @@ export async function startLocalServer({
       throw new CannotStart(olderState(state, writer, numbers));
     }
     keepPrivate(state);
-    await applyMigrations(state, keeper);
-    const ended = keeper.wrangler([
+    await setUpDatabase(state, keeper);
+    const ended = keeper.run(join(root, "node_modules/wrangler/bin/wrangler.js"), [
       "dev",
       ...(before === undefined ? [] : ["-c", before.config, "-c", join(root, "wrangler.toml")]),
       "--ip",
@@ -152,9 +153,38 @@ async function inUse(state: string, holder: Holder | null): Promise<string> {
 A second one needs a state and a port of its own: CAIRN_STATE=${state}-2 PORT=${port} npm start`;
 }
 
-async function applyMigrations(state: string, { wrangler, output }: Keeper): Promise<void> {
-  const code = await wrangler(["d1", "migrations", "apply", "DB", "--local", "--persist-to", state]);
+/** Applies the migrations that the database does not have yet. */
+async function setUpDatabase(state: string, { run, output }: Keeper): Promise<void> {
+  if (hasMigrations(state)) return;
+  const code = await run(join(root, "scripts/local-database.ts"), [state]);
   if (code !== 0) throw new CannotStart(`The local database could not be set up:\n${output.text}`);
+}
+
+/** By wrangler's own notes in each local D1. Where they cannot be read, nobody knows. */
+export function hasMigrations(state: string): boolean {
+  const all = globSync("*.sql", { cwd: join(root, "migrations") });
+  // Beside the databases, a file of miniflare's names them.
+  const files = globSync("v3/d1/*/*.sqlite", { cwd: state }).filter((file) => !/metadata.sqlite$/.test(file));
+  return (
+    files.length > 0 && files.every((file) => all.every((name) => appliedIn(join(state, file)).has(name)))
+  );
+}
+
+function appliedIn(file: string): ReadonlySet<unknown> {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    return new Set(
+      database
+        .prepare("SELECT name FROM d1_migrations")
+        .all()
+        .map(({ name }) => name),
+    );
+  } catch {
+    return new Set();
+  } finally {
+    database?.close();
+  }
 }
 
 /** Only once the state is ours: on another port, a second server of the same state would disturb the first. */

@@ -1,4 +1,4 @@
-// `node scripts/state-keeper.ts STATE URL`, with a channel: holds the folder of a local server and runs wrangler for whoever
+// `node scripts/state-keeper.ts STATE URL`, with a channel: holds the folder of a local server and runs commands for whoever
 // started it, for as long as that one lives.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -12,11 +12,10 @@ export type FromKeeper =
   | { held: false; holder: Holder | null }
   | { failed: string }
   | { ended: number | null };
-/** To the keeper: the arguments of wrangler, for one command after another. */
+/** To the keeper: a script of Node with its arguments, for one command after another. */
 export type ToKeeper = { run: readonly string[] };
 
 const root = join(import.meta.dirname, "..");
-const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
 
 /** No look-up of the outside world: not of `Request.cf`, not for updates, not for telemetry. */
 const quiet = {
@@ -29,6 +28,8 @@ const quiet = {
   // Else whoever is on this machine, and pages of other local servers, read and write the database without a token.
   X_LOCAL_EXPLORER: "false",
   CI: "true",
+  // Wrangler is ten megabytes of code: the second start need not compile it again.
+  NODE_COMPILE_CACHE: join(root, "node_modules/.cache/node"),
 };
 
 const tell = (message: FromKeeper, then = () => {}): void => void process.send?.(message, then);
@@ -46,7 +47,7 @@ process.once("disconnect", () => process.kill(-process.pid, "SIGKILL"));
 
 function run(args: readonly string[]): void {
   running = true;
-  const child = spawn(process.execPath, [wrangler, ...args], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], {
     cwd: root,
     env: quiet,
     stdio: ["ignore", "inherit", "inherit"],

@@ -70,7 +70,7 @@ async function endLeftovers(former: Holder | null): Promise<void> {
 }
 
 /**
- * The processes of wrangler in the holder's group. The system gives a number again, and another machine or container may have
+ * The processes of the server in the holder's group. The system gives a number again, and another machine or container may have
  * written it: a command of the group names the folder, or nothing but workerd is left, whose command names none.
  */
 function processesOf({ pid: leader, state }: Holder): number[] {
@@ -78,7 +78,9 @@ function processesOf({ pid: leader, state }: Holder): number[] {
   if (status !== 0) return [];
   const group = stdout.split("\n").flatMap((line) => {
     const [, pid, pgid, command = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return Number(pgid) === leader && /wrangler|workerd/.test(command) && !command.includes("<defunct>")
+    return Number(pgid) === leader &&
+      /wrangler|workerd|local-database/.test(command) &&
+      !command.includes("<defunct>")
       ? [{ pid: Number(pid), command: `${command} ` }]
       : [];
   });
