@@ -73,6 +73,14 @@ const files = options.file ?? ownSets();
 const sets = files
   .map(readCorpora)
   .map((corpora) => (options["one-store"] ? [inOneStore(corpora)] : corpora));
+const setOf = (corpora: readonly Corpus[]): string => corpora[0]?.set ?? "";
+const compares = !options.fit && !options.abstain && !options.context && !options.extract && !options.echo;
+if (compares && options.truth === undefined) {
+  // No server starts for nothing.
+  const empty = sets.filter((corpora) => corpora.every(({ questions }) => questions.length === 0));
+  for (const corpora of empty) console.error(`${setOf(corpora)} has no question`);
+  if (empty.length > 0) process.exit(1);
+}
 const assignments = (options.var ?? []).map((one) => [one.split("=", 1)[0], one.slice(one.indexOf("=") + 1)]);
 const { LLM_URL: url, LLM_MODEL: llm, LLM_KEY: key } = process.env;
 const real = url && llm ? { url, model: llm, ...(key && { key }) } : null;
@@ -87,8 +95,6 @@ const { client, embedder, model, stop } = await connect({
     ...(options.model !== undefined && { EMBEDDINGS_MODEL: options.model }),
   },
 });
-
-const setOf = (corpora: readonly Corpus[]): string => corpora[0]?.set ?? "";
 
 /** Every corpus of a set, told to a user of its own. */
 async function* toldCorpora(corpora: readonly Corpus[]): AsyncGenerator<Told> {
