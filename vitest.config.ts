@@ -104,7 +104,13 @@ export default defineConfig({
       {
         extends: true,
         plugins: [worker()],
-        test: { name: "faults", include: ["test/faults/**/*.test.ts"], setupFiles: ["test/setup.ts"] },
+        test: {
+          name: "faults",
+          include: ["test/faults/**/*.test.ts"],
+          setupFiles: ["test/setup.ts"],
+          // All at once: a history waits now and then.
+          maxWorkers: 3,
+        },
       },
       { extends: true, test: { name: "node", include: ["test/node/**/*.test.ts"] } },
       {
@@ -114,7 +120,6 @@ export default defineConfig({
           name: "console",
           include: ["test/console/**/*.test.ts"],
           globalSetup: ["test/console/server.ts"],
-          maxWorkers: 1,
         },
       },
     ],
