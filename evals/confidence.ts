@@ -40,6 +40,9 @@ export function balanced(all: readonly Pick<Asked, "set" | "kind">[]): number[] 
   return all.map(({ kind }, i) => (weights[i] ?? 0) / (2 * (kind === ANSWERABLE ? positive : negative)));
 }
 
+/** The signals that can only count against an answer. */
+const against: ReadonlySet<string> = new Set(["lacksType", "task"]);
+
 /** A logistic regression with a penalty on the sum of the absolute weights; the bias has none. */
 export function fittedConfidence(all: readonly Labelled[], l1: number): ConfidenceWeights {
   const share = balanced(all);
@@ -57,8 +60,8 @@ export function fittedConfidence(all: readonly Labelled[], l1: number): Confiden
   };
   const values = minimise(
     [
-      // More words match less well, whether there is an answer or not. A better match is no sign of none.
-      ...signalNames.map((name) => ({ sign: name === "words" ? (0 as const) : (1 as const), penalty: l1 })),
+      // A better match is no sign that there is no answer.
+      ...signalNames.map((name) => ({ sign: against.has(name) ? (-1 as const) : (1 as const), penalty: l1 })),
       { sign: 0, penalty: 0 },
     ],
     slopesAt,

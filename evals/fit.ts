@@ -12,7 +12,7 @@ type ExplainedHit = { id: string; kind: CandidateKind; features: Partial<Record<
 export type Explained = { set: string; corpus: string; relevant: Question["relevant"]; hits: ExplainedHit[] };
 
 /** The features that can only count against a candidate. The others can only count for it. */
-const against: ReadonlySet<Feature> = new Set(["length", "asks", "echo"]);
+const against: ReadonlySet<Feature> = new Set(["length", "asks"]);
 /** A feature that differs in fewer questions than this keeps its weight. */
 const LEAST_QUESTIONS = 20;
 
@@ -27,7 +27,7 @@ const sumOf = ({ kind, features: own }: ExplainedHit, weights: RankingWeights): 
   features.reduce((sum, name) => sum + (weights[kind][name] ?? 0) * (own[name] ?? 0), 0);
 
 /** The features that sets of questions say nothing about, and which keep their weights: what callers store, and how long ago. */
-const byHand: ReadonlySet<Feature> = new Set(["key", "importance", "recency", "echo"]);
+const byHand: ReadonlySet<Feature> = new Set(["key", "importance", "recency"]);
 const byHandOfMemories: ReadonlySet<Feature> = new Set(["date", "time", "speaker"]);
 
 type Parameter = { kind: CandidateKind; feature: Feature };

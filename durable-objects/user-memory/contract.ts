@@ -24,7 +24,7 @@ import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody, Similar } from "../../src/domain/schema/memory.ts";
-import type { Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
+import type { Answerable, Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
 import type { Reindex } from "../../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
 import type { UserSummary } from "../../src/domain/schema/statistics.ts";
@@ -234,6 +234,8 @@ export type Recall = SearchRequest & {
   deadlineMs?: number;
   /** The hits that the caller is to show count as recalled, and the answer has a `recallId`. */
   shown?: { k: number; minScore: number; abstains: boolean };
+  /** Which threshold `isAnswerable` compares with; that of `auto` unless set. */
+  answerable?: Answerable;
 };
 
 /** `isAnswerable`: the confidence reaches the threshold of the deployment's model. */
@@ -273,7 +275,7 @@ export type ContextRequest = {
   messages?: readonly string[];
   cacheTtlMs: number;
   tokenizer: TokenizerName;
-  answerable: "auto" | "off";
+  answerable: Answerable;
   referenceDate?: number;
   timeZone?: string;
   /** Asks for so many messages of the thread; the prompt's own messages are behind them. */

@@ -2,6 +2,7 @@ import type { WorkersAi } from "./embeddings/workers-ai.ts";
 import { z } from "zod";
 import { signalNames } from "../domain/ranking/confidence.ts";
 import { features } from "../domain/ranking/features.ts";
+import { statementWeights } from "../domain/ranking/second-stage.ts";
 import { candidateKinds } from "../domain/ranking/pool.ts";
 import { type RankingModel, type RankingModels, rankingModels } from "../domain/ranking/weights.ts";
 import type { Reranker } from "./reranking/reranker.ts";
@@ -68,7 +69,9 @@ const OwnWeights = z
   .strictObject({
     weights: z.partialRecord(z.enum(candidateKinds), weightsOf(features)),
     confidence: weightsOf(["bias", ...signalNames]),
+    statements: weightsOf(statementWeights),
     threshold: z.number().min(0).max(1),
+    strictThreshold: z.number().min(0).max(1),
   })
   .partial();
 type OwnWeights = z.infer<typeof OwnWeights>;
@@ -92,15 +95,18 @@ function parsedJson(text: string): unknown {
 
 const changed = (
   usual: RankingModel,
-  { weights = {}, confidence = {}, threshold }: OwnWeights,
+  { weights = {}, statements = {}, confidence = {}, threshold, strictThreshold }: OwnWeights,
 ): RankingModel => ({
+  ...usual,
   weights: {
     memory: { ...usual.weights.memory, ...weights.memory },
     people: { ...usual.weights.people, ...weights.people },
     assistant: { ...usual.weights.assistant, ...weights.assistant },
   },
+  statements: { ...usual.statements, ...statements },
   confidence: { ...usual.confidence, ...confidence },
   threshold: threshold ?? usual.threshold,
+  strictThreshold: strictThreshold ?? usual.strictThreshold,
 });
 
 const set = (text: string | undefined) => (text?.trim() === "" ? undefined : text?.trim());

@@ -24,12 +24,17 @@ it("does what is set", () => {
 });
 
 it("takes weights in the place of the usual ones", () => {
-  const RECALL_WEIGHTS = JSON.stringify({ weights: { people: { soft: 9 } }, threshold: 0.5 });
+  const RECALL_WEIGHTS = JSON.stringify({
+    weights: { people: { soft: 9 } },
+    statements: { echo: -1 },
+    threshold: 0.5,
+  });
   const { models, problems } = recallSettings({ RECALL_WEIGHTS }, false);
-  const { weights, confidence } = rankingModels.static;
+  const { weights, statements, ...usual } = rankingModels.static;
   expect(models.static).toEqual({
+    ...usual,
     weights: { ...weights, people: { ...weights.people, soft: 9 } },
-    confidence,
+    statements: { ...statements, echo: -1 },
     threshold: 0.5,
   });
   expect(models.contextual.threshold).toBe(0.5);

@@ -124,8 +124,7 @@ describe("a fit of the confidence", () => {
     expect(weights.soft).toBeLessThan(5);
     expect(weights.cosine).toBeGreaterThan(1.2);
     expect(weights.cosine).toBeLessThan(2.8);
-    for (const name of ["margin", "spread", "agreement"] as const)
-      expect(weights[name] ?? 0).toBeLessThan(0.4);
+    for (const name of ["softNear", "task", "date"] as const) expect(weights[name] ?? 0).toBeLessThan(0.4);
   });
 
   it("weighs the answerable like all others, and a small set more than its number", () => {

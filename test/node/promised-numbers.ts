@@ -51,6 +51,7 @@ const rows = (...all: [says: string, ...are: number[]][]): Promised[] =>
 
 const layers = `src/domain/context/layers.ts`;
 const fitted = `${object}/context/fitted-sections.ts`;
+const least = "src/domain/context/least-score.ts";
 const search = `${object}/context/layer-search.ts`;
 const items = `${object}/context/context-items.ts`;
 /** The share of all these layers; no number if they differ. */
@@ -79,11 +80,15 @@ const context = rows(
   ["then the newest | `n` ({20})", shown("facts")],
   ["the newest reflections | `n` ({3})", shown("reflections")],
   ["under a `prefix` | `n` ({20})", valueOf(items, /keys, n = (\d+) \}/)],
+  ["`k` ({32}), `kinds`, `roles`, `tags`, `minScore`", valueOf(search, "RECALLED")],
   [
-    "`k` ({10}), `kinds`, `roles`, `tags`, `minScore` (a {tenth} of the best)",
-    valueOf(search, "RECALLED"),
-    valueOf(search, "LEAST_SHARE"),
+    "{0.1} in a store of {300} documents or more, and up to {0.4}",
+    valueOf(least, /\[SHARE, MORE\] = \[([\d.]+)/),
+    valueOf(least, /\[SMALL, LARGE\] = \[\d+, (\d+)/),
+    valueOf(least, /\[SHARE, MORE\] = \[([\d.]+)/) + valueOf(least, /\[SHARE, MORE\] = \[[\d.]+, ([\d.]+)/),
   ],
+  ["in one of {50} or fewer", valueOf(least, /\[SMALL, LARGE\] = \[(\d+)/)],
+  ["a line also needs a score of {0.06}", valueOf(least, "LEAST")],
   [
     "`n` ({5}), `minScore` ({0.3})",
     valueOf(search, /n = (\d+), tags, minScore/),
@@ -122,7 +127,7 @@ const context = rows(
     limits.contextTokens,
   ],
   ["A token counts as {four} characters", valueOf("src/domain/context/tokens.ts", "CHARACTERS_PER_TOKEN")],
-  ["{Ten} hits are the default", valueOf(search, "RECALLED")],
+  ["Up to {32} hits are shown", valueOf(search, "RECALLED")],
   [
     "for {an} hour (`snapshotTtl`, up to {a} day)",
     valueOf("src/worker/use-cases/context.ts", "HOUR_MS") / HOUR,
@@ -155,6 +160,8 @@ const recallService = `${object}/recall/recall-service.ts`;
 const spelling = "src/domain/ranking/spelling.ts";
 const namedTime = "src/domain/ranking/named-time.ts";
 const features = "src/domain/ranking/features.ts";
+const second = "src/domain/ranking/second-stage.ts";
+const weights = "src/domain/ranking/weights.ts";
 const rerank = "src/worker/use-cases/rerank.ts";
 const shared = valueOf("src/platform/isolate.ts", "VECTOR_BYTES");
 const cached = valueOf("src/platform/bindings.ts", "VECTOR_BYTES");
@@ -192,6 +199,25 @@ const recall = rows(
   ["verbatim ({16} words at most", valueOf("src/domain/ranking/question.ts", "NAME")],
   ["Each message brings {two} neighbours on each side", valueOf("src/domain/ranking/pool.ts", "REACH")],
   ["fewer than {three} telling words", valueOf(features, "SAYS_ENOUGH")],
+  [
+    "the best {20} candidates of up to {400} characters",
+    valueOf(second, "COMPARED"),
+    valueOf(second, /\[ECHO, STATEMENT\] = \[(\d+)/),
+  ],
+  ["has at most {one} telling word", valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/)],
+  ["question lacks, loses {8}", valueOf(weights, /echo: -(\d+)/)],
+  [
+    "with {two} or {three} further words loses {2.5}",
+    valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/) + 1,
+    valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[\d, (\d)/),
+    valueOf(weights, /asks: -(2[\d.]+)/),
+  ],
+  ["gets {seven} tenths of the sum", 10 * valueOf(weights, /reply: ([\d.]+)/)],
+  ["Both have at most {200} characters", valueOf(second, /\[ECHO, STATEMENT\] = \[\d+, (\d+)/)],
+  ["and {two} rare words of the earlier one", valueOf(second, /\[RARE, IN_COMMON\] = \[\d, (\d)/)],
+  ["loses {1} unless the question names", valueOf(weights, /other: -(\d)/)],
+  ["whose confidence is below {0.13}", valueOf(weights, /threshold: ([\d.]+)/)],
+  ["the threshold is {0.25}", valueOf(weights, /strictThreshold: ([\d.]+)/)],
   ["in {24} MiB of memory", cached / MIB],
   [
     "{98,000} vectors of 256 dimensions or {32,000} vectors of 768 dimensions",

@@ -1,5 +1,6 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
 import { type PlannedLayer, searches } from "../../../src/domain/context/layers.ts";
+import { leastScore } from "../../../src/domain/context/least-score.ts";
 import { isSmallTalk } from "../../../src/domain/context/small-talk.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ContextLayer } from "../../../src/domain/schema/context.ts";
@@ -25,11 +26,10 @@ export type Searched = {
 
 /** The time of a layer's search. */
 const SEARCH_MS = 2_000;
-/** Hits of the layer `recalled`, and the share of the best score that each needs: further ones cost tokens and seldom help. */
-export const RECALLED = 10;
-const LEAST_SHARE = 0.1;
-/** More hits than a layer shows, as some may be in the prompt already. */
-const SPARE = 2;
+/** Hits of the layer `recalled`: the budget is the usual end. */
+export const RECALLED = 32;
+/** More hits than a layer shows, as some may be in the prompt already: a share of them, and at most so many. */
+const [SPARE, MOST_SPARE] = [2, 10];
 const MOST_HITS = 100;
 
 /** Searches by the query, for each layer that does, in this object and in those of shared owners. */
@@ -65,7 +65,7 @@ export class LayerSearch {
     ]);
     const recalled = [own, ...others].flat().flatMap((one) => one.recalled ?? []);
     const abstains =
-      request.answerable === "auto" &&
+      request.answerable !== "off" &&
       recalled.length > 0 &&
       recalled.every(({ isAnswerable }) => !isAnswerable);
     return {
@@ -129,16 +129,22 @@ export class LayerSearch {
       status,
     });
     if (request.query === undefined || wanted === null) return found([], "ok");
-    if (layer.type === "recalled" && request.answerable === "auto" && isSmallTalk(request.query.given))
+    if (layer.type === "recalled" && request.answerable !== "off" && isSmallTalk(request.query.given))
       return { ...found([], "ok"), recalled: { confidence: 0, isAnswerable: false } };
     try {
       const search = this.#recall.recall(recallOf(request, request.query, wanted));
       const answer = await withDeadline(search, wanted.timeoutMs);
       if (!answer.ok) throw new Error(answer.code);
-      const { hits, confidence, isAnswerable } = answer.value;
-      if (layer.type === "recalled" && request.answerable === "auto" && !isAnswerable)
+      const { hits, confidence, isAnswerable, freshness } = answer.value;
+      if (layer.type === "recalled" && request.answerable !== "off" && !isAnswerable)
         return { ...found([], "ok"), recalled: { confidence, isAnswerable } };
-      const least = wanted.minScore ?? LEAST_SHARE * (hits[0]?.score ?? 0);
+      const least =
+        wanted.minScore ??
+        leastScore({
+          best: hits[0]?.score ?? 0,
+          confidence,
+          documents: request.answerable === "off" ? Infinity : freshness.indexed,
+        });
       const places = this.#items.placesOf(
         hits.filter(({ score }) => score >= least),
         { whole: wanted.whole },
@@ -172,6 +178,8 @@ function merged(all: readonly LayerFound[], layer: PlannedLayer): FoundLayer {
   };
 }
 
+const withSpare = (k: number): number => Math.min(SPARE * k, k + MOST_SPARE);
+
 type Wanted = {
   /** Hits that are searched for. */
   k: number;
@@ -190,12 +198,12 @@ function wantedBy(layer: ContextLayer): Wanted | null {
   switch (layer.type) {
     case "recalled": {
       const { k = RECALLED, kinds, roles, tags, minScore, timeoutMs = SEARCH_MS } = layer;
-      return { k: SPARE * k, kinds, roles, tags, minScore, timeoutMs, whole: false };
+      return { k: withSpare(k), kinds, roles, tags, minScore, timeoutMs, whole: false };
     }
     case "procedures": {
       const { n = 5, tags, minScore = 0.3, timeoutMs = SEARCH_MS, show } = layer;
       return {
-        k: SPARE * n,
+        k: withSpare(n),
         kinds: ["procedure"],
         tags,
         minScore,
@@ -207,7 +215,7 @@ function wantedBy(layer: ContextLayer): Wanted | null {
       const { similar = 3, tags, timeoutMs = SEARCH_MS } = layer;
       if (similar === 0) return null;
       return {
-        k: SPARE * similar,
+        k: withSpare(similar),
         kinds: ["episode"],
         tags,
         minScore: 0,
@@ -221,7 +229,7 @@ function wantedBy(layer: ContextLayer): Wanted | null {
 }
 
 function recallOf(
-  { owner, scope, referenceDate, timeZone }: ContextRequest,
+  { owner, scope, referenceDate, timeZone, answerable }: ContextRequest,
   { text, vector, embeddedMs }: NonNullable<ContextRequest["query"]>,
   { k, kinds, roles, tags = [] }: Wanted,
 ): Recall {
@@ -229,6 +237,7 @@ function recallOf(
   return {
     owner,
     query: text,
+    answerable,
     queryVector: vector,
     embeddedMs,
     k: Math.min(MOST_HITS, k),

@@ -1,4 +1,4 @@
-import type { SearchRequest } from "../contract.ts";
+import type { Recall, SearchRequest } from "../contract.ts";
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
 import { bestMatch, type WordStatistics } from "../../../src/domain/ranking/features.ts";
@@ -21,6 +21,7 @@ import type { SearchIndex } from "../search-index/search-index.ts";
 import { corrected } from "./spelling.ts";
 
 type SearchQuery = SearchRequest &
+  Pick<Recall, "answerable"> &
   FilterRequest & {
     /** The query's vector of each model that documents have vectors of; the current model first. */
     queryVectors: readonly TextEmbedding[];
@@ -33,12 +34,14 @@ export type RankedHit = {
   score: number;
   why: Hit["why"];
   document: Document;
+  /** The time of a later statement that seems to replace it. */
+  until?: number;
   /** The passage of a long text that matches the query best. */
   passage?: Passage;
 };
 /** An arm without its time, which only the caller measures. */
 type SearchArm = Omit<Arm, "ms">;
-/** `isAnswerable`: the confidence reaches the threshold. */
+/** `isAnswerable`: the confidence reaches the threshold that the query asks for. */
 type SearchAnswer = {
   ranked: RankedHit[];
   arms: SearchArm[];
@@ -165,6 +168,7 @@ export class HybridSearch {
           role: document.message?.role ?? null,
           speaker: document.message?.name ?? null,
           createdAt,
+          fact: document.validity?.id,
           pieces: pieces.get(n) ?? (words === null ? NO_PIECES : distinctPieces(words.lexicon, text)),
           words: bm25.get(n) ?? 0,
           cosine: cosines?.get(n),
@@ -175,7 +179,11 @@ export class HybridSearch {
       }),
       { sameThread, beside: (n, step) => (isMessage(n) ? beside(n, step) : null) },
     );
-    const question = { text: query.query, now: query.moment.now };
+    const question = {
+      text: query.query,
+      now: query.referenceDate ?? query.moment.now,
+      ...(time !== null && time.spans.length > 0 && { until: Math.max(...time.spans.map(({ to }) => to)) }),
+    };
     const explain = query.explain ?? false;
     const model = this.#models[embedderKind(query.queryVectors, words)];
     const { ranked, confidence, signals } = rank(question, pool, {
@@ -185,7 +193,7 @@ export class HybridSearch {
       explain,
     });
     const byNumber = new Map(documents.map((document) => [document.n, document]));
-    const hits = ranked.flatMap(({ n, score, explanation }): RankedHit[] => {
+    const hits = ranked.flatMap(({ n, score, until, explanation }): RankedHit[] => {
       const document = byNumber.get(n);
       if (document === undefined) return [];
       const wasTrue = time !== null && document.validity !== undefined && isTrueIn(document.validity, time);
@@ -197,7 +205,7 @@ export class HybridSearch {
         ...((ranks.date.has(n) || wasTrue) && { date: true as const }),
         ...explanation,
       };
-      return [{ n, score, why, document }];
+      return [{ n, score, why, document, ...(until !== undefined && { until }) }];
     });
     const once = saidOnce(hits.slice(0, COMPARED_PER_HIT * query.k), ({ n, document }) => ({
       isMessage: isMessage(n),
@@ -205,12 +213,13 @@ export class HybridSearch {
     }));
     const distinct = distinctBy(once, ({ document }) => document, query.k);
     for (const [hit, passage] of passagesIn(distinct, query.query, words)) hit.passage = passage;
-    const isAnswerable = confidence >= model.threshold;
+    const threshold = query.answerable === "strict" ? model.strictThreshold : model.threshold;
+    const isAnswerable = confidence >= threshold;
     return {
       ranked: distinct,
       confidence,
       isAnswerable,
-      ...(explain && { signals, threshold: model.threshold }),
+      ...(explain && { signals, threshold }),
     };
   }
 

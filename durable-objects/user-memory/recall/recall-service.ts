@@ -3,6 +3,8 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { namedTime, type NamedTime } from "../../../src/domain/ranking/named-time.ts";
+import { asksForPast } from "../../../src/domain/ranking/second-stage.ts";
+import { EARLIEST } from "../../../src/domain/ranking/time-span.ts";
 import { type Arm, type Hit, recallKind } from "../../../src/domain/schema/recall.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
@@ -72,7 +74,10 @@ export class RecallService {
     const query = {
       ...request,
       time,
-      moment: { ...moment, ...validIn(time, moment) },
+      moment: {
+        ...moment,
+        ...validIn(time, moment, request.timeMode !== "off" && asksForPast(request.query)),
+      },
       ...(ranges && { ranges }),
     };
     const began = now();
@@ -250,12 +255,17 @@ export class RecallService {
   }
 }
 
-/** The named time lets what was true then match, up to now; `asOf` and `validAt` of the caller come first. */
+/**
+ * The named time lets what was true then match, up to now, and a question about the past all that was ever true; `asOf` and
+ * `validAt` of the caller come first.
+ */
 function validIn(
   time: NamedTime | null,
   { now, asOf, validAt }: FilterRequest["moment"],
+  isPast: boolean,
 ): Pick<FilterRequest["moment"], "validIn"> {
-  if (time === null || (asOf ?? validAt) !== undefined) return {};
+  if ((asOf ?? validAt) !== undefined) return {};
+  if (time === null) return isPast ? { validIn: [{ from: EARLIEST, to: now + 1 }] } : {};
   const past = time.spans.filter(({ from }) => from <= now);
   return { validIn: past.map(({ from, to }) => ({ from, to: Math.min(to, now + 1) })) };
 }

@@ -1,4 +1,4 @@
-import { asksForAdvice, asksForOverview, asksForQuestions, repeats } from "./asks.ts";
+import { asksForAdvice, asksForOverview } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { DAY } from "./time-span.ts";
@@ -18,7 +18,6 @@ export const features = [
   "user",
   "length",
   "asks",
-  "echo",
   "answers",
   "time",
   "date",
@@ -41,7 +40,8 @@ type Frequencies = {
 };
 /** The word model, and how many of the user's documents hold each of its pieces. */
 export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
-export type Question = { text: string; now: number };
+/** `until`: the end of the times that the question names. */
+export type Question = { text: string; now: number; until?: number | undefined };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
 const MOST_PIECES = 64;
@@ -57,13 +57,13 @@ const SAME = 0.999;
 /** The length of a text counts by its logarithm, from some words to several pages. */
 const [SHORT, LONG] = [100, 5_000];
 
-/** Each candidate's match with the question, in shares of the whole question from 0 to 1. */
-export type Matches = {
-  exact: Float32Array;
-  soft: Float32Array;
-  softNear: Float32Array;
-  cosine: Float32Array;
-};
+/**
+ * A piece of the question: the word it is of, its length as the model has it, and its cosine with the nearest piece of each
+ * candidate, and of that and its neighbours.
+ */
+export type PieceMatch = { word: string; length: number; own: Float32Array; near: Float32Array };
+/** How well each candidate matches the question, before it is scaled by the best. */
+export type Matches = { pieces: readonly PieceMatch[]; cosine: Float32Array };
 
 /** The features of each candidate, and their matches before these are scaled by the best. */
 export function featuresOf(
@@ -72,7 +72,7 @@ export function featuresOf(
   words: WordStatistics | null,
 ): { table: FeatureTable; matches: Matches } {
   const standalone = Float32Array.from(pool, standaloneWeight);
-  const { exact, soft, softNear } = softWords(question.text, { pool, standalone, words });
+  const { exact, soft, softNear, pieces } = softWords(question.text, { pool, standalone, words });
   const bm25 = Float32Array.from(pool, (one) => one.words);
   const softly = scaled(soft);
   const closest = pool.reduce((best, { cosine }) => Math.max(best, cosine ?? 0), 0);
@@ -83,7 +83,6 @@ export function featuresOf(
   const asks = indicator(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
   const only = namedSpeaker(question.text, pool);
   const asksForTime = asksTime(question.text);
-  const echoes = !asksForQuestions(question.text);
   const advice = asksForAdvice(question.text);
   const overview = asksForOverview(question.text);
   // A memory has no neighbours.
@@ -110,11 +109,6 @@ export function featuresOf(
     user: indicator(pool, ({ role }) => role === (advice ? "assistant" : "user")),
     length: Float32Array.from(pool, ({ text }) => (overview || advice ? 0 : lengthOf(text))),
     asks,
-    echo: Float32Array.from(pool, ({ role, text }, i) =>
-      echoes && role === "user" && repeats(text, question.text)
-        ? Math.max(softly[i] ?? 0, (cosine[i] ?? 0) / (closest || 1))
-        : 0,
-    ),
     // The message after a matching question is likely its answer.
     answers: scaled(
       Float32Array.from(pool, ({ before }) =>
@@ -130,31 +124,41 @@ export function featuresOf(
       ({ createdAt }) => 0.5 ** (Math.max(0, question.now - createdAt) / HALF_LIFE_MS),
     ),
   };
-  return { table, matches: { exact, soft, softNear, cosine } };
+  return { table, matches: { pieces, cosine } };
 }
 
-/** The matches of the question's pieces with the words of each candidate and of its neighbours, as shares of the question. */
+/**
+ * The matches of the question's pieces with the words of each candidate and of its neighbours, as shares of the question, and
+ * each piece's own.
+ */
 function softWords(
   text: string,
   { pool, standalone, words }: Weighed & { words: WordStatistics | null },
-): Omit<Matches, "cosine"> {
+): Record<"exact" | "soft" | "softNear", Float32Array> & Pick<Matches, "pieces"> {
   const exact = new Float32Array(pool.length);
   const soft = new Float32Array(pool.length);
   const softNear = new Float32Array(pool.length);
+  const pieces: PieceMatch[] = [];
   if (words !== null)
-    for (const { share, matches } of pieceMatches(text, pool, words)) {
-      for (const [i, one] of matches.entries()) if (one > SAME * share) exact[i] = (exact[i] ?? 0) + share;
-      add(soft, matches);
-      add(softNear, around(matches, { pool, standalone }, Math.max));
+    for (const { word, length, share, cosines } of pieceMatches(text, pool, words)) {
+      const near = around(cosines, { pool, standalone }, Math.max);
+      for (let i = 0; i < pool.length; i++) {
+        const own = cosines[i] ?? 0;
+        if (own > SAME) exact[i] = (exact[i] ?? 0) + share;
+        soft[i] = (soft[i] ?? 0) + share * own;
+        softNear[i] = (softNear[i] ?? 0) + share * (near[i] ?? 0);
+      }
+      pieces.push({ word, length, own: cosines, near });
     }
-  return { exact, soft, softNear };
+  return { exact, soft, softNear, pieces };
 }
 
 /** The place of the text that says most of a question; the first of several. */
 export function bestMatch(question: string, texts: readonly string[], words: WordStatistics): number {
   const pool = texts.map((text) => ({ pieces: distinctPieces(words.lexicon, text) }));
   const soft = new Float32Array(texts.length);
-  for (const { matches } of pieceMatches(question, pool, words)) add(soft, matches);
+  for (const { share, cosines } of pieceMatches(question, pool, words))
+    for (let i = 0; i < soft.length; i++) soft[i] = (soft[i] ?? 0) + share * (cosines[i] ?? 0);
   return soft.indexOf(Math.max(...soft));
 }
 
@@ -166,7 +170,7 @@ function* pieceMatches(
   question: string,
   texts: readonly Pieces[],
   words: WordStatistics,
-): Generator<{ share: number; matches: Float32Array }> {
+): Generator<{ word: string; length: number; share: number; cosines: Float32Array }> {
   const { lexicon } = words;
   const wordOf = new Map<number, string>();
   for (const word of contentWords(question))
@@ -188,9 +192,14 @@ function* pieceMatches(
   });
   for (const number of new Set([...wordOf.values()].filter((word) => /\p{N}/u.test(word))))
     keepWhole(all.filter((_, i) => wordOf.get(pieces[i] ?? 0) === number));
-  for (const [i, matches] of all.entries()) {
-    const share = (rarities[i] ?? 0) / whole;
-    yield { share, matches: matches.map((one) => share * one) };
+  for (const [i, cosines] of all.entries()) {
+    const piece = pieces[i] ?? 0;
+    yield {
+      word: wordOf.get(piece) ?? "",
+      length: lexicon.length(piece),
+      share: (rarities[i] ?? 0) / whole,
+      cosines,
+    };
   }
 }
 
@@ -215,7 +224,7 @@ export function shareOf(name: string, question: string, words: WordStatistics | 
 }
 
 /** The more telling a piece is in general, and the fewer of the user's documents hold it, the greater. */
-const rarityOf = (piece: number, { lexicon, frequencies }: WordStatistics): number =>
+export const rarityOf = (piece: number, { lexicon, frequencies }: WordStatistics): number =>
   Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
 
 /**
@@ -274,10 +283,6 @@ function strongestOfSitting(values: Float32Array, pool: readonly PooledCandidate
   for (const [i, { sitting }] of pool.entries())
     best.set(sitting, Math.max(best.get(sitting) ?? 0, values[i] ?? 0));
   return Float32Array.from(pool, ({ sitting }) => best.get(sitting) ?? 0);
-}
-
-function add(sum: Float32Array, more: Float32Array): void {
-  for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (more[i] ?? 0);
 }
 
 /** A name in a memory counts like the speaker of a message. */

@@ -18,6 +18,30 @@ export interface Lexicon {
   compare(pieces: readonly number[], others: readonly number[]): Float32Array[];
 }
 
+/** The sum of the rows of some pieces: the model's vector of a text, but for its length. Null without a piece. */
+export function sumOfRows(pieces: Iterable<number>, lexicon: Lexicon): Float32Array | null {
+  let sum: Float32Array | null = null;
+  for (const piece of pieces) {
+    const row = lexicon.row(piece);
+    if (sum === null) sum = row;
+    else for (let k = 0; k < row.length; k++) sum[k] = (sum[k] ?? 0) + (row[k] ?? 0);
+  }
+  return sum;
+}
+
+/** The cosine of two such sums, and 0 for a negative one. */
+export function cosineOf(a: Float32Array | null, b: Float32Array | null): number {
+  if (a === null || b === null) return 0;
+  let [product, ofA, ofB] = [0, 0, 0];
+  for (let k = 0; k < a.length; k++) {
+    const [x = 0, y = 0] = [a[k], b[k]];
+    product += x * y;
+    ofA += x * x;
+    ofB += y * y;
+  }
+  return product <= 0 ? 0 : product / Math.sqrt(ofA * ofB);
+}
+
 /** The distinct pieces of a text, as they are stored. */
 export const distinctPieces = (lexicon: Lexicon, text: string): Uint16Array =>
   Uint16Array.from(new Set(lexicon.pieces(text)));

@@ -13,6 +13,8 @@ export type PooledCandidate = {
   /** The speaker of a message, if named. */
   speaker: string | null;
   createdAt: number;
+  /** The id of the fact whose version this is; its versions follow each other in time. */
+  fact?: string | undefined;
   /** Its distinct pieces. */
   pieces: Uint16Array;
   /** bm25 as FTS5 has it, turned so that more is better; 0 if its words were not asked for or not found. */

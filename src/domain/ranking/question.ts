@@ -94,6 +94,10 @@ export const tellsTime = (text: string): boolean =>
     text,
   );
 
+/** The names in a question, in lower case: words in capitals that do not begin it. */
+export const namesIn = (question: string): string[] =>
+  [...question.matchAll(/(?<=\S\s+)(?!I\b)\p{Lu}[\p{L}\p{N}]+/gu)].map(([name]) => folded(name));
+
 /** True if a text has this name as a word, or as words that follow each other. */
 export function mentions(text: string, name: string): boolean {
   const [within, sought] = [folded(text), folded(name)];

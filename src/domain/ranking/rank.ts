@@ -9,6 +9,7 @@ import {
   type WordStatistics,
 } from "./features.ts";
 import type { CandidateKind, PooledCandidate } from "./pool.ts";
+import { secondStage } from "./second-stage.ts";
 import type { RankingModel } from "./weights.ts";
 
 /** The weights that callers can set, and the features of each. */
@@ -16,19 +17,20 @@ const groups = {
   lexical: ["words", "wordsNear", "exact"],
   soft: ["soft", "softNear", "sitting"],
   vector: ["vector", "vectorPair"],
-  speaker: ["speaker", "user", "asks", "echo", "answers"],
+  speaker: ["speaker", "user", "asks", "answers"],
   length: ["length"],
   time: ["time", "date"],
   key: ["key"],
   importance: ["importance"],
   recency: ["recency"],
 } satisfies Record<string, Feature[]>;
-export type WeightName = keyof typeof groups;
-const weightNames = Object.keys(groups) as [WeightName, ...WeightName[]];
+/** `statements`: the second stage, which has no features. */
+export type WeightName = keyof typeof groups | "statements";
+const groupNames = Object.keys(groups) as (keyof typeof groups)[];
 /** Factors on what is usual: 0 leaves a part out, 1 is as if it was not given. */
 export type Weights = { [Name in WeightName]?: number | undefined };
 
-/** The contribution of each group of features to the sum that orders the hits. */
+/** The contribution of each group of features, and of the second stage, to the sum that orders the hits. */
 type ScoreParts = { [Name in WeightName]?: number };
 /** `features`: those of the candidate that are not 0, as an evaluation fits weights to them. */
 type Explanation = {
@@ -36,7 +38,8 @@ type Explanation = {
   features: { [Name in Feature]?: number };
   kind: CandidateKind;
 };
-type Ranked = { n: number; score: number; explanation?: Explanation };
+/** `until`: the time of a later statement that replaces it. */
+type Ranked = { n: number; score: number; until?: number; explanation?: Explanation };
 
 /** A score falls by half for this much less than the best candidate's sum. */
 const HALVED_BY = 2;
@@ -49,8 +52,9 @@ type RankOptions = {
 };
 
 /**
- * Every candidate, best first. A weighted sum of features orders them. A score is the confidence that the question has an answer
- * here, less for each candidate the further its sum is below the best one's. So scores of two questions, or users, compare.
+ * Every candidate, best first. A weighted sum of features orders them; the second stage looks at what the best of them state. A
+ * score is the confidence that the question has an answer here, less for each candidate the further its sum is below the best
+ * one's. So scores of two questions, or users, compare.
  */
 export function rank(
   question: Question,
@@ -59,19 +63,46 @@ export function rank(
 ): { ranked: Ranked[]; confidence: number; signals: Signals } {
   const { table, matches } = featuresOf(question, pool, words);
   const weightOf = commonScale(weighed(model.weights, weights), pool, table);
-  const sums = pool.map(({ kind }, i) =>
+  const first = pool.map(({ kind }, i) =>
     features.reduce((sum, name) => sum + weightOf(kind, name) * (table[name][i] ?? 0), 0),
   );
-  const signals = signalsOf(question.text, { pool, matches, table });
+  const judged = secondStage(question.text, {
+    pool,
+    sums: first,
+    words,
+    until: question.until,
+    weights: model.statements,
+  });
+  const factor = weights.statements ?? 1;
+  const sums = first.map((sum, i) => sum + factor * (judged[i]?.added ?? 0));
+  const most = Math.max(...sums);
+  const signals = signalsOf(question.text, {
+    pool,
+    matches,
+    table,
+    best: sums.indexOf(most),
+    isEcho: (i) => judged[i]?.isEcho === true,
+    isStatic: model.isStatic,
+    words,
+  });
   // A question that names a key is answered by it.
   const estimate = asksNothing(question.text) ? 0 : confidenceOf(signals, model.confidence);
-  const confidence = table.key.reduce((most, key) => Math.max(most, key), estimate);
-  const most = Math.max(...sums);
+  const confidence = table.key.reduce((greatest, key) => Math.max(greatest, key), estimate);
   const ranked = pool
     .map(({ n, kind }, i) => {
       const sum = sums[i] ?? 0;
       const score = confidence * 2 ** ((sum - most) / HALVED_BY);
-      return { n, sum, score, ...(explain && { explanation: explanationOf(table, i, kind, weightOf) }) };
+      const { added = 0, replacedBy } = judged[i] ?? {};
+      const until = replacedBy === undefined ? undefined : pool[replacedBy]?.createdAt;
+      return {
+        n,
+        sum,
+        score,
+        ...(until !== undefined && { until }),
+        ...(explain && {
+          explanation: explanationOf(table, i, { kind, weightOf, statements: factor * added }),
+        }),
+      };
     })
     .toSorted((a, b) => b.sum - a.sum || b.n - a.n)
     .map(({ sum: _sum, ...one }) => one);
@@ -82,10 +113,13 @@ type WeightOf = (kind: CandidateKind, feature: Feature) => number;
 
 function weighed(own: RankingModel["weights"], factors: Weights): WeightOf {
   const factorOf = new Map(
-    weightNames.flatMap((name) => groups[name].map((feature) => [feature, factors[name] ?? 1] as const)),
+    groupNames.flatMap((name) => groups[name].map((feature) => [feature, factors[name] ?? 1] as const)),
   );
   return (kind, feature) => (own[kind][feature] ?? 0) * (factorOf.get(feature) ?? 1);
 }
+
+/** Features that mean the same in each kind, and count alike. */
+const SAME_IN_ALL: ReadonlySet<Feature> = new Set(["date"]);
 
 /**
  * The weights of each kind, so that the best possible candidates of all kinds in the pool have equal sums. A kind whose features
@@ -99,18 +133,26 @@ function commonScale(weightOf: WeightOf, pool: readonly PooledCandidate[], table
   const reach = new Map(
     Array.from(present, ([kind, names]) => [
       kind,
-      [...names].reduce((sum, name) => sum + Math.max(0, weightOf(kind, name)), 0),
+      [...names].reduce(
+        (sum, name) => sum + (SAME_IN_ALL.has(name) ? 0 : Math.max(0, weightOf(kind, name))),
+        0,
+      ),
     ]),
   );
   const most = Math.max(0, ...reach.values());
-  return (kind, name) => weightOf(kind, name) * (most / (reach.get(kind) || most || 1));
+  return (kind, name) =>
+    weightOf(kind, name) * (SAME_IN_ALL.has(name) ? 1 : most / (reach.get(kind) || most || 1));
 }
 
 const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;
 
-function explanationOf(table: FeatureTable, i: number, kind: CandidateKind, weightOf: WeightOf): Explanation {
-  const parts: ScoreParts = {};
-  for (const name of weightNames) {
+function explanationOf(
+  table: FeatureTable,
+  i: number,
+  { kind, weightOf, statements }: { kind: CandidateKind; weightOf: WeightOf; statements: number },
+): Explanation {
+  const parts: ScoreParts = statements === 0 ? {} : { statements: rounded(statements) };
+  for (const name of groupNames) {
     const group: readonly Feature[] = groups[name];
     const part = group.reduce((sum, one) => sum + weightOf(kind, one) * (table[one][i] ?? 0), 0);
     if (part !== 0) parts[name] = rounded(part);

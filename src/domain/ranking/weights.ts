@@ -1,15 +1,24 @@
 import type { ConfidenceWeights } from "./confidence.ts";
 import type { Feature } from "./features.ts";
 import type { CandidateKind } from "./pool.ts";
+import type { StatementWeights } from "./second-stage.ts";
 
 /** The weights of the sum that orders candidates, for each kind. A feature without a weight counts nothing. */
 export type RankingWeights = Record<CandidateKind, Partial<Record<Feature, number>>>;
-/** `threshold`: with less confidence, `answerable: 'auto'` returns no hits. */
-export type RankingModel = { weights: RankingWeights; confidence: ConfidenceWeights; threshold: number };
+/** With less confidence than the threshold, `answerable: 'auto'` returns no hits; than the strict one, `strict`. */
+export type RankingModel = {
+  /** The documents' vectors are those of the word model. */
+  isStatic: boolean;
+  weights: RankingWeights;
+  statements: StatementWeights;
+  confidence: ConfidenceWeights;
+  threshold: number;
+  strictThreshold: number;
+};
 /** `static`: documents have vectors of the word model; `contextual`: of any other model. */
 export type EmbedderKind = "static" | "contextual";
 
-const memory = { speaker: 1.5, time: 1, date: 3, key: 10, importance: 0.5, recency: 0.25 };
+const memory = { speaker: 1.5, time: 1, date: 6, key: 10, importance: 0.5, recency: 0.25 };
 const people = {
   words: 0,
   wordsNear: 1.6,
@@ -33,9 +42,19 @@ const assistant = {
   vector: 0.75,
   user: 1,
   length: -2,
-  echo: -8,
-  date: 3,
+  date: 6,
   recency: 0.25,
+};
+
+const statements = {
+  echo: -8,
+  asks: -2.5,
+  repeats: -2.5,
+  other: -1,
+  reply: 0.7,
+  later: 0.7,
+  change: 1.4,
+  gap: 0.9,
 };
 
 export type RankingModels = Record<EmbedderKind, RankingModel>;
@@ -43,35 +62,43 @@ export type RankingModels = Record<EmbedderKind, RankingModel>;
 /** Fitted by `npm run eval -- --fit`, and smoothed so that no set loses what another gains; docs/recall-quality.md has the figures. */
 export const rankingModels: RankingModels = {
   static: {
+    isStatic: true,
     weights: { memory: { ...memory, words: 0.5, soft: 4.5, vector: 3 }, people, assistant },
+    statements,
     confidence: {
-      bias: -3.6,
-      cosine: 4.3,
-      margin: 3.8,
-      softNear: 1.3,
-      words: -0.3,
-      agreement: 0.1,
-      speaker: 8,
-      personal: 1.6,
+      bias: -3.8,
+      soft: 0.4,
+      softNear: 1,
+      cosine: 3,
+      covered: 2.9,
+      lacksType: -2.6,
+      date: 2.1,
+      task: -1.1,
+      personal: 0.9,
     },
-    threshold: 0.2,
+    threshold: 0.13,
+    strictThreshold: 0.25,
   },
   contextual: {
+    isStatic: false,
     weights: {
       memory: { ...memory, words: 0.5, soft: 2, vector: 6.5 },
       people: { ...people, soft: 2, vectorPair: 3.2 },
       assistant: { ...assistant, soft: 2.6, vector: 2.8 },
     },
+    statements,
     confidence: {
-      bias: -3.6,
-      soft: 0.1,
-      cosine: 7.6,
-      softNear: 0.1,
-      words: -0.6,
-      margin: 2.7,
-      speaker: 9.6,
-      personal: 1.1,
+      bias: -4,
+      soft: 0.3,
+      softNear: 0.9,
+      cosine: 3.7,
+      covered: 2.8,
+      lacksType: -2.3,
+      date: 2.5,
+      task: -1,
+      personal: 0.8,
     },
-    threshold: 0.2,
+    threshold: 0.13,
+    strictThreshold: 0.25,
   },
 };

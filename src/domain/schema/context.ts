@@ -7,7 +7,7 @@ import { isTimeZone } from "../ranking/time-span.ts";
 import { plainObject, text, timestamp } from "./bounds.ts";
 import { provider } from "./prompt-cache.ts";
 import { name, tag } from "./memory-fields.ts";
-import { ownersField, recallKind } from "./recall.ts";
+import { answerable, ownersField, recallKind } from "./recall.ts";
 import { MessageList, type Message } from "./thread.ts";
 
 /** The formats of a block. */
@@ -123,11 +123,12 @@ export const ContextLayer = z
       type: z.literal("recalled"),
       ...common,
       ...ofMemories,
-      k: items(100, 10, "memories and messages"),
+      k: items(100, 32, "memories and messages; the budget is the usual end"),
       kinds: z.array(recallKind).min(1).optional(),
       roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional(),
       minScore: share.optional().openapi({
-        description: "Only hits with at least this score; a tenth of the best hit's unless set.",
+        description:
+          "Only hits with at least this score; a share of the best hit's unless set: a tenth, and up to 0.4 in a store of fewer than 300 documents.",
       }),
       timeoutMs,
     }),
@@ -231,7 +232,7 @@ export const ContextBody = z
       description:
         "How tokens are counted. `characters` unless set: four characters each. `o200k_base`: as OpenAI's models do since GPT-4o.",
     }),
-    answerable: z.enum(["auto", "off"]).optional().openapi({
+    answerable: answerable.optional().openapi({
       description: "`auto` unless set: nothing is recalled for a query that nothing answers.",
     }),
     referenceDate: timestamp.optional(),

@@ -22,10 +22,14 @@ const eachPart = <T extends z.ZodType>(one: T) => ({
   key: one,
   importance: one,
   recency: one,
+  statements: one,
 });
 
 export const timeMode = z.enum(["auto", "off"]);
 export type TimeMode = z.infer<typeof timeMode>;
+
+export const answerable = z.enum(["auto", "strict", "off"]);
+export type Answerable = z.infer<typeof answerable>;
 
 /** The filter's conditions that messages can meet. */
 export const ofMessages: ReadonlySet<string> = new Set(["createdAtMin", "createdAtMax"]);
@@ -84,9 +88,9 @@ const recallFields = z.strictObject({
   referenceDate: timestamp.optional().openapi({
     description: "The time that “yesterday” and “last week” in the query refer to; now unless set.",
   }),
-  answerable: z.enum(["auto", "off"]).optional().openapi({
+  answerable: answerable.optional().openapi({
     description:
-      "`auto`: if the confidence is below the deployment's threshold, `hits` is empty, `abstained` is true, and `nearest` has the hits. `off` unless set.",
+      "`auto`: for small talk, and if the confidence is below the deployment's threshold, `hits` is empty, `abstained` is true, and `nearest` has the hits. `strict`: the same with a higher threshold, for those who would rather hear nothing than something unrelated. `off` unless set.",
   }),
   timeZone: z.string().refine(isTimeZone, "is no IANA time zone").optional().openapi({
     description:
@@ -108,7 +112,7 @@ const recallFields = z.strictObject({
     .optional()
     .openapi({
       description:
-        "Factors on the weights of the parts of a score: 0 drops a part, 2 doubles it. `soft`: words of similar meaning.",
+        "Factors on the weights of the parts of a score: 0 drops a part, 2 doubles it. `soft`: words of similar meaning. `statements`: what a hit adds to the question, and which of two statements is the later one.",
     }),
   owners: ownersField.openapi({
     description:
@@ -203,6 +207,10 @@ export const Hit = z
     supersededBy: version.optional().openapi({
       description: "The version of the same fact that is true after this one. Left out with `asOf`.",
     }),
+    replacedAt: timestamp.optional().openapi({
+      description:
+        "The time of a later statement on the same matter, which names a change: this one seems to be true no more. An estimate by words, of memories and messages without a validity of their own.",
+    }),
     ownScore: Memory.shape.score.openapi({ description: "The memory's own `score`." }),
     threadId: z.string().optional(),
     seq: z.int().optional(),
@@ -260,14 +268,15 @@ export const RecallAnswer = z
       description: "The estimated probability that the hits hold an answer to the query.",
     }),
     abstained: z.literal(true).optional().openapi({
-      description: "With `answerable: auto`: nothing fits the query.",
+      description: "With `answerable: auto` or `strict`: nothing fits the query.",
     }),
     nearest: z.array(Hit).optional().openapi({ description: "If `abstained`: the hits that do not fit." }),
     signals: z.record(z.string(), z.number()).optional().openapi({
       description: "With `explain`: the values that the confidence is computed from.",
     }),
     threshold: z.number().min(0).max(1).optional().openapi({
-      description: "With `explain`: with a lower confidence, `answerable: auto` returns no hits.",
+      description:
+        "With `explain`: with a lower confidence, `answerable: auto`, or `strict` if the query says so, returns no hits.",
     }),
     degraded: z.boolean().openapi({ description: "True if an arm failed: there may be better hits." }),
     cut: z.literal(true).optional().openapi({

@@ -5,6 +5,7 @@ import type { Arm, RecallAnswer, RecallBody } from "../../domain/schema/recall.t
 import type { Services } from "../services.ts";
 import { distinctBy } from "../../domain/memory/distinct.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
+import { isSmallTalk } from "../../domain/context/small-talk.ts";
 import { RERANKED, rerankHits } from "./rerank.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import type { Recall, Recalled } from "../../../durable-objects/user-memory/contract.ts";
@@ -38,6 +39,7 @@ export async function recall(
   const deep = rerank && needs.recall.reranker !== null;
   const asked = {
     ...withFilter(body),
+    answerable,
     query,
     k: deep ? Math.max(k, RERANKED) : k,
     queryVector,
@@ -47,7 +49,7 @@ export async function recall(
   const [own, ...others] = await Promise.all([
     recallOf(needs, user, {
       ...asked,
-      ...(!readOnly && { shown: { k, minScore, abstains: answerable === "auto" } }),
+      ...(!readOnly && { shown: { k, minScore, abstains: answerable !== "off" } }),
     }),
     // Leaves out a shared owner that does not answer; the arm `owners` reports it.
     ...shared.map((owner) =>
@@ -67,7 +69,7 @@ export async function recall(
     ...rest,
     ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
   };
-  const abstains = answerable === "auto" && !isAnswerable;
+  const abstains = answerable !== "off" && (!isAnswerable || isSmallTalk(given));
   const answer = rerank && !abstains ? await rerankHits(needs, query, { answer: found, k }) : found;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
   const degraded = answer.arms.some(failed);

@@ -1,0 +1,79 @@
+/**
+ * A type of answer: how a question asks for it, and how a text that has one looks. Types without a mark of their own (a school,
+ * a breed) are not here. English, as the embedded model is.
+ */
+type AnswerType = { asks: RegExp; has: RegExp };
+
+const NUMBER = String.raw`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|once|twice|thirty|forty|fifty|sixty|hundred|thousand|no|none)\b`;
+const TIME = String.raw`\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|morning|evening|afternoon|night|weekend|week|month|year|spring|summer|autumn|winter|christmas|easter|ago|last|next|since|until|before|after|half past|quarter|(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b`;
+/** A name inside a sentence, or at its beginning before a verb or a noun: "Wes bakes", "Annika's phone", "Mum: …". */
+const NAME = String.raw`(?<=[\p{L}\p{N},;:'’)–-]\s)(?!I\b)\p{Lu}\p{L}+|^\p{Lu}\p{L}+(?:['’]s\b|:|\s(?:\p{Lu}|\p{Ll}+s\b|is\b|has\b|was\b|will\b|and\b|can\b|said\b))`;
+const CURRENCY = String.raw`[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|eur|usd|gbp|chf|bucks|kr|crowns?|francs?|yen|free)\b|\b\d+p\b`;
+const UNIT = String.raw`am|pm|feet|foot|ft|km|miles?|m|cm|mm|kg|g|years?|minutes?|hours?|days?|weeks?|%|percent`;
+
+const types: readonly AnswerType[] = [
+  // Money. A number without a currency will do if it is no time, year or measure.
+  {
+    asks: /\bhow much (?:is|are|was|were|money|did we pay|do (?:i|we) (?:pay|owe))\b|\bwhat (?:does|did|do|will) .+ (?:cost|pay|charge)\b|\bhow much (?:does|did|do|will) .+ (?:cost|pay|charge|earn)\b|\b(?:price|salary|rent|fees?|deposit|budget)\b/i,
+    has: new RegExp(
+      `${CURRENCY}|(?<![:.\\d])\\b(?!(?:19|20)\\d\\d\\b)\\d{2,}\\b(?!:\\d|\\s*(?:${UNIT})\\b)`,
+      "i",
+    ),
+  },
+  // Age.
+  {
+    asks: /\bhow old\b|\bwhat age\b/i,
+    has: /\byears? old|\bborn\b|\bturn(?:s|ed|ing)?\b|\baged?\b|\bis (?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|\b\d{1,3}(?: years)?\b(?!\d|:| ?(?:am|pm|%|euros?|pounds|dollars))/i,
+  },
+  { asks: /\be-?mail\b/i, has: /@/ },
+  {
+    asks: /\b(?:phone|mobile|telephone|cell)\b(?= number| of|\?|$)|\b(?:phone|telephone|mobile) number\b/i,
+    has: /\d[\d\s()/-]{2,}\d/,
+  },
+  {
+    asks: /\b(?:wife|husband|spouse|married)\b/i,
+    has: /\b(?:wife|husband|spouse|marr(?:y|ied)|wedding|widow\w*)\b/i,
+  },
+  { asks: /\bbirthday\b|\bdate of birth\b/i, has: /\bbirthday|\bborn\b|\bturns\b/i },
+  // A code or an identity number: letters with digits, a long number that is no year, or something quoted.
+  {
+    asks: /\b(?:passwords?|passcode|pin|postcode|(?<!dress )code)\b|\b(?:serial|reference|policy|account|booking|confirmation|licen[cs]e|docket|passport|card|customer|invoice)\b.{0,12}\bnumber\b|\bnumber plate\b/i,
+    has: /\b(?=\w*\d)(?=\w*\p{L})[\p{L}\d]+\b|\p{L}-\d|\d-\p{L}|\d-\d|\b(?!(?:19|20)\d\d\b)\d{3,}\b|\w-\w+-\w|["“][^"”]+["”]|\b(?:password|code|pin|passcode) is\b/u,
+  },
+  {
+    asks: /\bhow (?:many|tall|high|heavy|big|far|fast|wide|deep|large|hot|warm)\b|\bhow much .*\bweigh\b|\b(?:weight|height|capacity|percentage|distance|size)\b/i,
+    has: new RegExp(`${NUMBER}|\\b(?:small|medium|large|xl|xs)\\b`, "i"),
+  },
+  {
+    asks: /\bhow long\b/i,
+    has: /\d|\b(?:minutes?|hours?|days?|weeks?|months?|years?|since|until|seconds?)\b/i,
+  },
+  {
+    asks: /\bhow often\b/i,
+    has: /\b(?:every|each|daily|weekly|monthly|yearly|annually|times|once|twice|per|always|never|\w+days)\b/i,
+  },
+  // What has been is answered by the time at which it was said.
+  {
+    asks: /(?:^|[,.:;!?–—]\s*|\b(?:and|since|until|know|remember) )when (?:is|are|do|does|will|can|shall|must|should)\b|\b(?:what|which|on what|on which|at what) (?:day|date|month|year|time|weekday)\b/i,
+    has: new RegExp(TIME, "i"),
+  },
+  {
+    asks: /\bcolou?r\b/i,
+    has: /\b(?:red|green|blue|yellow|white|black|gr[ae]y|brown|pink|purple|violet|orange|turquoise|beige|cream|gold|silver|navy|teal|olive|mint|lilac|ochre|ivory|crimson|maroon|colou?r)\b/i,
+  },
+  {
+    asks: /^(?:and |so |but )?who(?:m|se)?\b/i,
+    has: new RegExp(
+      `${NAME}|\\b(?:mother|father|mum|mom|dad|sister|brother|aunt|uncle|cousin|friend|neighbou?r|boss|colleague|teacher|doctor|wife|husband|son|daughter|gran\\w*|we|i|me|my|they|she|he|team|company|belongs to)\\b`,
+      "u",
+    ),
+  },
+  {
+    asks: /\b(?:what|how) .*\bcalled\b|\bname of\b/i,
+    has: new RegExp(`${NAME}|\\b(?:called|named|name)\\b`, "u"),
+  },
+];
+
+/** True if a question asks for a type of answer that a text has not. */
+export const lacksType = (question: string, text: string): boolean =>
+  types.some(({ asks, has }) => asks.test(question) && !has.test(text));

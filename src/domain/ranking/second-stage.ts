@@ -1,0 +1,270 @@
+import { asksForQuestions } from "./asks.ts";
+import { rarityOf, type WordStatistics } from "./features.ts";
+import { cosineOf, sumOfRows } from "./lexicon.ts";
+import type { PooledCandidate } from "./pool.ts";
+import { opensQuestion, statementsOf, tellingStems, tellingWords } from "./statements.ts";
+
+/**
+ * The weights of what candidates are to the question and to each other. `echo`: asks, and adds at most one word to the question.
+ * `asks`: asks, and adds two or three. `repeats`: states what the question says, and no more. `reply`: the share of an echo's sum
+ * that its reply has at least. `later`: of a later statement on the same matter, by how close the two are. `change`: if it names
+ * a change; `gap`: and the share of what it lacks to the earlier one.
+ */
+export const statementWeights = [
+  "echo",
+  "asks",
+  "repeats",
+  "other",
+  "reply",
+  "later",
+  "change",
+  "gap",
+] as const;
+export type StatementWeights = Record<(typeof statementWeights)[number], number>;
+
+/** What the second stage found about a candidate, and what it adds to its sum. */
+export type Judgement = {
+  added: number;
+  /** It asks what the question asks, or says no more than it. */
+  isEcho: boolean;
+  /** The place in the pool of a statement that replaces this one. */
+  replacedBy?: number;
+};
+
+/** Candidates that are compared with the question and with each other: the best ones so far. */
+const COMPARED = 20;
+/** Characters of a text that can be an echo, and of one statement among others. A longer text says several things. */
+const [ECHO, STATEMENT] = [400, 200];
+/** Telling words that an echo, and a request, may have beside those of the question. */
+const [OF_ECHO, OF_REQUEST] = [1, 3];
+/** Two statements are about the same matter from this closeness on; with a change and two rare words in common, from the other. */
+const [CLOSE, CLOSE_WITH_CHANGE] = [0.45, 0.2];
+/** Documents that hold a rare word, and the rare words that two statements have in common. */
+const [RARE, IN_COMMON] = [4, 2];
+
+/** Words of change in a statement, and of the past in a question. English. */
+const CHANGES =
+  /\b(?:moved?|moves|moving|meant|rais(?:ed|es)|lower(?:ed|s)|increas(?:ed|es)|reduc(?:ed|es)|bought a|instead|now|cancel(?:led|ed|s)?|left|leaves|no longer|any ?more|chang(?:ed?|es|ing)|switch(?:ed|es)?|swap(?:ped|s)?|stopped|stops|quit|from (?:today|now|next|tomorrow)|these days|replac(?:ed?|es)|became|become|after all|postponed?|rescheduled|brought forward|pushed|put off|renamed|sold|gave up|given up|updated?|correction|corrected|actually|ended|split up|divorced|retired|resigned|revers(?:ed|es)|turned out|over to|has gone|since then|(?:the|our|my|his|her) new|not .{1,30} but)\b/i;
+const PAST =
+  /\b(?:before|used to|former(?:ly)?|previous(?:ly)?|at first|original(?:ly)?|first (?:have|had|plan\w*|ch[oa]\w*|want\w*|think|thought|intend\w*)|did .{1,30} first|back then|earlier|initial(?:ly)?|in the past|ex|old(?:er)?|until|once|away from|no longer|last time)\b/i;
+/** A person by what they are to the speaker: a fact about one says nothing about another. */
+const KIN =
+  /^(?:my|our|his|her|their)\s+(?:\w+\s+)?(mothers?|mum|mom|fathers?|dad|parents?|sisters?|brothers?|siblings?|aunts?|uncles?|cousins?|nieces?|nephews?|sons?|daughters?|kids?|child(?:ren)?|wife|husband|partner|girlfriend|boyfriend|gran(?:dma|dpa|ny|dad|dmother|dfather)?|grand(?:son|daughter)|neighbou?rs?|friends?|boss|colleagues?|flatmate|roommate|landlord|tenant)\b/i;
+const YES_OR_NO = /^(?:is|are|am|was|were|do|does|did|can|could|would|will|should|have|has|had)\b/i;
+
+/** True if a question is about what was so before. */
+export const asksForPast = (question: string): boolean => PAST.test(question);
+
+/** The message without the speaker's name, which the index puts before it. */
+const ownText = ({ speaker, text }: PooledCandidate): string =>
+  speaker !== null && text.startsWith(`${speaker}: `) ? text.slice(speaker.length + 2) : text;
+
+/**
+ * Judges the best candidates by what they add to the question, and orders statements on the same matter by time. `sums`: of the
+ * first stage.
+ */
+export function secondStage(
+  question: string,
+  {
+    pool,
+    sums,
+    words,
+    until = Infinity,
+    weights,
+  }: {
+    pool: readonly PooledCandidate[];
+    sums: readonly number[];
+    words: WordStatistics | null;
+    until?: number;
+    weights: StatementWeights;
+  },
+): Judgement[] {
+  const judged = pool.map((): Judgement => ({ added: 0, isEcho: false }));
+  const best = sums
+    .map((sum, i) => ({ sum, i }))
+    .toSorted((a, b) => b.sum - a.sum)
+    .slice(0, COMPARED)
+    .map(({ i }) => i);
+  const asked = tellingStems(question);
+  const readings = best.flatMap((i) => {
+    const one = pool[i];
+    if (one === undefined || one.text.length > ECHO) return [];
+    const { onlyAsks, stems } = statementsOf(ownText(one), { role: one.role, asked });
+    const news = [...stems].filter((stem) => !asked.has(stem)).length;
+    return [{ i, one, onlyAsks, news }];
+  });
+  for (const { i, one } of readings) {
+    const judgement = judged[i];
+    const [, kin] = KIN.exec(ownText(one)) ?? [];
+    if (judgement !== undefined && kin !== undefined && !question.toLowerCase().includes(kin.toLowerCase()))
+      judgement.added += weights.other;
+  }
+  // A search by one word looks for whatever has it.
+  if (!asksForQuestions(question) && (asked.size > 1 || opensQuestion(question))) {
+    const states = YES_OR_NO.test(question);
+    for (const { i, one, onlyAsks, news } of readings) {
+      const judgement = judged[i];
+      // A memory was stored to be found, also by its own words.
+      if (judgement === undefined || !one.isMessage) continue;
+      const repeats = news === 0 && !states;
+      judgement.isEcho = (onlyAsks && news <= OF_ECHO) || (repeats && one.role !== "assistant");
+      if (judgement.isEcho) judgement.added += weights.echo;
+      else if (onlyAsks && news <= OF_REQUEST) judgement.added += weights.asks;
+      else if (repeats) judgement.added += weights.repeats;
+    }
+    liftReplies(judged, { pool, sums, asked, share: weights.reply });
+  }
+  if (words !== null) {
+    const statements = readings.flatMap(({ i, one, onlyAsks }) =>
+      onlyAsks || one.role === "assistant" || one.kind === "people" || one.text.length > STATEMENT
+        ? []
+        : [{ i, one, ...statementOf(ownText(one), words) }],
+    );
+    const after = sums.map((sum, i) => sum + (judged[i]?.added ?? 0));
+    orderByTime(judged, {
+      statements,
+      sums: after,
+      asked,
+      isPast: until === Infinity && asksForPast(question),
+      until,
+      weights,
+    });
+  }
+  return judged;
+}
+
+/** The reply to an echo is its answer, whatever its words: a short statement of somebody else, right after it. */
+function liftReplies(
+  judged: readonly Judgement[],
+  {
+    pool,
+    sums,
+    asked,
+    share,
+  }: {
+    pool: readonly PooledCandidate[];
+    sums: readonly number[];
+    asked: ReadonlySet<string>;
+    share: number;
+  },
+): void {
+  for (const [i, { before, text, role, speaker, ...one }] of pool.entries()) {
+    const reply = judged[i];
+    if (before === undefined || reply === undefined || judged[before]?.isEcho !== true) continue;
+    const echo = pool[before];
+    if (text.length > ECHO || (role === echo?.role && speaker === echo.speaker)) continue;
+    const { onlyAsks, stems } = statementsOf(ownText({ ...one, before, text, role, speaker }), {
+      role,
+      asked,
+    });
+    if (onlyAsks || [...stems].filter((stem) => !asked.has(stem)).length <= OF_ECHO) continue;
+    const own = sums[i] ?? 0;
+    reply.added = Math.max(reply.added, share * (sums[before] ?? 0) - own);
+  }
+}
+
+/** A statement among others: its stems with the rarity of each and the documents that hold it, and the sum of their vectors. */
+type Statement = {
+  i: number;
+  one: PooledCandidate;
+  stems: ReadonlyMap<string, { rarity: number; held: number }>;
+  vector: Float32Array | null;
+  changes: boolean;
+  kin: string | null;
+};
+
+function statementOf(text: string, words: WordStatistics): Omit<Statement, "i" | "one"> {
+  const { lexicon, frequencies } = words;
+  const stems = new Map<string, { rarity: number; held: number }>();
+  const all: number[] = [];
+  for (const [stem, word] of tellingWords(text)) {
+    const pieces = lexicon.pieces(word);
+    stems.set(stem, {
+      rarity: pieces.reduce((sum, piece) => sum + rarityOf(piece, words), 0),
+      held: Math.min(...pieces.map(frequencies.holding)),
+    });
+    all.push(...pieces);
+  }
+  return {
+    stems,
+    vector: sumOfRows(all, lexicon),
+    changes: CHANGES.test(text),
+    kin: KIN.exec(text)?.[1]?.toLowerCase() ?? null,
+  };
+}
+
+/** Of two statements on one matter the later one holds, unless the question is about the past. */
+function orderByTime(
+  judged: readonly Judgement[],
+  {
+    statements,
+    sums,
+    asked,
+    isPast,
+    until,
+    weights,
+  }: {
+    statements: readonly Statement[];
+    sums: readonly number[];
+    asked: ReadonlySet<string>;
+    isPast: boolean;
+    until: number;
+    weights: StatementWeights;
+  },
+): void {
+  const byTime = statements.toSorted((a, b) => a.one.createdAt - b.one.createdAt || a.one.n - b.one.n);
+  const gains = new Map<number, number>();
+  for (const [k, later] of byTime.entries())
+    for (const earlier of byTime.slice(0, k)) {
+      if (earlier.one.createdAt === later.one.createdAt && !later.one.isMessage) continue;
+      const succession = successionOf(earlier, later, { asked, isPast });
+      if (succession === null) continue;
+      const { closeness, changes } = succession;
+      const [winner, loser] =
+        isPast || later.one.createdAt >= until ? [earlier.i, later.i] : [later.i, earlier.i];
+      const gap = Math.max(0, (sums[loser] ?? 0) - (sums[winner] ?? 0));
+      const gain = weights.later * closeness + (changes ? weights.change + weights.gap * gap : 0);
+      gains.set(winner, Math.max(gains.get(winner) ?? 0, gain));
+      const replaced = judged[earlier.i];
+      if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy = later.i;
+    }
+  for (const [i, gain] of gains) {
+    const judgement = judged[i];
+    if (judgement !== undefined) judgement.added += gain;
+  }
+}
+
+/** How close two statements are, 0 to 1, and whether the later one tells a change. */
+type Succession = { closeness: number; changes: boolean };
+/** Of two versions of one fact. */
+const SAME_FACT: Succession = { closeness: 1, changes: true };
+
+/** The succession of two statements; null if they are about different things. */
+function successionOf(
+  earlier: Statement,
+  later: Statement,
+  { asked, isPast }: { asked: ReadonlySet<string>; isPast: boolean },
+): Succession | null {
+  // Which version was true at a time that is named, its date tells.
+  if (later.one.fact !== undefined && later.one.fact === earlier.one.fact) return isPast ? SAME_FACT : null;
+  if (later.kin !== null && later.kin !== earlier.kin) return null;
+  const named = [...asked].filter((stem) => earlier.stems.has(stem));
+  const lacking = named.filter((stem) => !later.stems.has(stem));
+  const common = [...earlier.stems].filter(([stem]) => later.stems.has(stem));
+  if (lacking.some((stem) => /\d/.test(stem))) return null;
+  const rare = common.filter(([, { held }]) => held <= RARE);
+  const sameValue = later.changes && rare.length >= IN_COMMON;
+  const covers = named.length > 0 && lacking.length === 0;
+  if (!sameValue && !covers) return null;
+  const least = Math.min(weightOf(earlier.stems), weightOf(later.stems));
+  const overlap = least === 0 ? 0 : weightOf(common) / least;
+  const closeness = (cosineOf(earlier.vector, later.vector) + overlap) / 2;
+  if (closeness < (later.changes ? CLOSE_WITH_CHANGE : CLOSE)) return null;
+  return { closeness, changes: later.changes };
+}
+
+function weightOf(stems: Iterable<readonly [string, { rarity: number }]>): number {
+  let sum = 0;
+  for (const [, { rarity }] of stems) sum += rarity;
+  return sum;
+}

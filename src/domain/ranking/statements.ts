@@ -1,0 +1,93 @@
+import { stem, wordsOf } from "../memory/content-stems.ts";
+import { isAboutTalk } from "./asked-part.ts";
+import { folded } from "./fold.ts";
+import { isTelling } from "./question.ts";
+
+/** Where a sentence ends. */
+const SENTENCES = /(?<=[.!?…؟।])\s+|(?<=[。！？])|\n+/u;
+const QUESTION_MARK = /[?？؟]["'”’)\]]*$/;
+/** Words that open a question, or a request that is put as one. English. */
+const OPENS =
+  /^(?:(?:and|so|but|or|ok|okay|also|hey|hi|hello|well|now|then|please|sorry|actually|again|by the way|quick question)[,: ]+)*(?:what(?:'s|s)?|where(?:'s|s)?|when|who(?:'s|s|m|se)?|which|why|how|is|are|am|was|were|do|does|did|can|could|would|will|should|shall|have|has|had|may|might|any|remind me|tell me|show me|give me|let me|need|(?:still )?looking|one moment|i(?:'ll| will) (?:check|look)|i (?:was |am |still )?(?:need|looking|wonder|forg[eo]t|want to know|can't (?:find|remember)))\b/i;
+/** A text of a few words asks with one of these, wherever it stands: "Christmas lights - where?". */
+const ASKING = /\b(?:what|where|when|who|whose|which|why|how|please|pls|anyone)\b/i;
+const FEW = 10;
+/** Says that nothing is known: "I have no information about …", "there is no … in what you told me". */
+const DENIES =
+  /\b(?:no|not|never|cannot|unable|nothing|any)\b|\b(?:don|can|couldn|didn|haven|isn|doesn)['’]t\b/i;
+const KNOWING =
+  /\b(?:know|information|details?|find|found|see|sure|idea|told|tell|mention\w*|record|say|said|have|asked)\b/i;
+const BETWEEN_THEM = /\b(?:i|you|there)\b/i;
+/** The part of a question that states something: "…, since she can't have nuts", "My sister is coeliac, what …?". */
+const REASON =
+  /(?<=.{8})(?<=[\s,;(–—-])(?:since|because|given that|now that|considering|she's|he's|they're)\b.*$/i;
+/** The part of one that says why the speaker asks: "…, I'm standing outside". */
+const EXCUSE = /[,;–—-]\s*(?:i'm|i am|i've|i have|we're|we are|we've|we have)\b.*$/i;
+const GROUND =
+  /^.{4,}?\b(?:am|is|are|was|were|has|have|had|can't|cannot|needs?|wants?|likes?|lives?|works?)\b.*?(?=[,;]\s*(?:so |and |but )?(?:what|which|where|who|when|how|why|can|could|should|do|does|is|are)\b)/i;
+
+export const opensQuestion = (text: string): boolean => OPENS.test(text);
+
+/** What a text says, apart from what it asks. */
+type Statements = {
+  /** Nothing: it only asks, or says that nothing is known. */
+  onlyAsks: boolean;
+  /** The telling stems of what it states; of all of it if it only asks. */
+  stems: ReadonlySet<string>;
+};
+
+/**
+ * The words of a text that tell something, each by its stem. Those about the conversation ("remind me, please") are left out.
+ */
+export function tellingWords(text: string): Map<string, string> {
+  const words = new Map<string, string>();
+  for (const word of wordsOf(text)) {
+    const plain = folded(word).replace(/['’].*$/u, "");
+    if (isTelling(plain) && !isAboutTalk(plain)) words.set(stem(plain), plain);
+  }
+  return words;
+}
+export const tellingStems = (text: string): Set<string> => new Set(tellingWords(text).keys());
+
+/**
+ * What a text states, as it may answer a question with these stems. An assistant that denies to know what is asked says nothing
+ * else with it.
+ */
+export function statementsOf(
+  text: string,
+  { role, asked }: { role: string | null; asked: ReadonlySet<string> },
+): Statements {
+  const sentences = text.split(SENTENCES).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
+  if (role === "assistant") {
+    const denied = mostMatching(sentences, asked);
+    if (denied !== null && statedIn(denied) === null) return { onlyAsks: true, stems: new Set() };
+  }
+  const stated = sentences.flatMap((sentence) => statedIn(sentence) ?? []);
+  const stems = tellingStems(stated.join("\n"));
+  return stems.size > 0
+    ? { onlyAsks: false, stems }
+    : { onlyAsks: true, stems: tellingStems(sentences.map((one) => one.replace(EXCUSE, "")).join("\n")) };
+}
+
+/** The sentence with most of these stems; null if none has one. */
+function mostMatching(sentences: readonly string[], stems: ReadonlySet<string>): string | null {
+  let best: string | null = null;
+  let most = 0;
+  for (const sentence of sentences) {
+    const count = [...tellingStems(sentence)].filter((one) => stems.has(one)).length;
+    if (count > most) [best, most] = [sentence, count];
+  }
+  return best;
+}
+
+/** The part of a sentence that states something, or null. */
+function statedIn(sentence: string): string | null {
+  const plain = sentence.trim();
+  const asks =
+    QUESTION_MARK.test(plain) || OPENS.test(plain) || (ASKING.test(plain) && wordsOf(plain).length <= FEW);
+  if (!asks) return deniesKnowledge(plain) ? null : plain;
+  return (REASON.exec(plain) ?? (OPENS.test(plain) ? null : GROUND.exec(plain)))?.[0] ?? null;
+}
+
+const deniesKnowledge = (sentence: string): boolean =>
+  DENIES.test(sentence) && KNOWING.test(sentence) && BETWEEN_THEM.test(sentence);

@@ -1,0 +1,219 @@
+// What a hit states: echoes of the question, replies, later statements on the same matter, and the confidence in all of it.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { call, newUser } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import { remember, rememberMany, type Seen } from "../memory-calls.ts";
+import { append, create, say } from "../thread-calls.ts";
+
+const DAY = 86_400_000;
+const MARCH = Date.UTC(2026, 2, 2, 9);
+
+beforeEach(() => {
+  control.embedsNow = true;
+});
+afterEach(restore);
+
+type Found = { hits: (Seen & { replacedAt?: number })[]; confidence: number; abstained?: true };
+const ask = async (user: string, json: object): Promise<Found> =>
+  (await call(`/v1/users/${user}/recall`, { json })).body;
+const firstOf = async (user: string, query: string, more: object = {}): Promise<string | undefined> =>
+  (await ask(user, { query, ...more })).hits[0]?.text;
+const confidenceOf = async (user: string, query: string): Promise<number> =>
+  (await ask(user, { query })).confidence;
+
+/** A user who said these texts, a day apart, each in a thread of its own. */
+async function whoSaid(...texts: string[]): Promise<string> {
+  const user = newUser();
+  for (const [i, content] of texts.entries()) {
+    const thread = await create(user);
+    await append(thread.id, [{ role: "user", content }], { createdAt: MARCH + i * DAY });
+  }
+  return user;
+}
+/** A user with these memories, a day apart. */
+async function whoHas(...texts: string[]): Promise<string> {
+  const user = newUser();
+  await rememberMany(
+    user,
+    texts.map((text, i) => ({ text, createdAt: MARCH + i * DAY })),
+  );
+  return user;
+}
+const OTHERS = [
+  "The kettle needs descaling every month.",
+  "We keep the sledges in the attic.",
+  "The neighbour's cockerel crows at five.",
+  "Parking costs two euros an hour.",
+];
+
+describe("an echo of the question", () => {
+  it("ranks below what answers it, in whatever form it asks", async () => {
+    const user = await whoSaid(
+      "The bike shed opens with 7741.",
+      ...OTHERS,
+      "code for the bike shed",
+      "bike shed code please",
+      "Need the code of the bike shed, I'm standing outside!",
+    );
+    expect(await firstOf(user, "What is the code of the bike shed?")).toBe("The bike shed opens with 7741.");
+  });
+
+  it("lends its rank to the reply", async () => {
+    const user = await whoSaid(...OTHERS);
+    const { id } = await create(user);
+    await append(id, [
+      say("Where did we put the drill bits?"),
+      say("In the drawer under the microwave.", "assistant"),
+    ]);
+    expect(await firstOf(user, "Where are the drill bits?")).toBe("In the drawer under the microwave.");
+  });
+
+  it("is an answer if it states something behind the question", async () => {
+    const user = await whoSaid(...OTHERS, "Which cake can I bake for Mira, since she can't have sesame?");
+    expect(await firstOf(user, "What can't Mira have?")).toContain("Mira");
+  });
+
+  it("says nothing where an assistant denies to know", async () => {
+    const user = await whoHas("Invoice terms for the mill: 30 days.", ...OTHERS);
+    const { id } = await create(user);
+    await append(id, [say("I have no information about payment terms for the mill.", "assistant")]);
+    expect(await firstOf(user, "What payment terms do we have with the mill?")).toContain("30 days");
+  });
+
+  it("leaves a memory at its place that is the query word for word", async () => {
+    const user = await whoHas("sourdough starter", ...OTHERS);
+    expect(await firstOf(user, "sourdough starter")).toBe("sourdough starter");
+  });
+});
+
+describe("a later statement on the same matter", () => {
+  const LUNCH = "Dad's birthday lunch is on Sunday 29 March at the Harbour Inn.";
+  const MOVED = "The Harbour Inn is full, so Dad's birthday lunch moves to 5 April at the Old Mill.";
+
+  it("comes first, and says when it replaced the earlier one", async () => {
+    const user = await whoSaid(LUNCH, ...OTHERS, MOVED);
+    const { hits } = await ask(user, { query: "When is Dad's birthday lunch?" });
+    expect(hits.slice(0, 2).map(({ text }) => text)).toEqual([MOVED, LUNCH]);
+    expect(hits[1]?.replacedAt).toBe(MARCH + 5 * DAY);
+    expect(hits[0]).not.toHaveProperty("replacedAt");
+  });
+
+  it("comes second if the question is about what was so before, by a word or by a time", async () => {
+    const user = await whoSaid(LUNCH, ...OTHERS, MOVED);
+    expect(await firstOf(user, "When was Dad's birthday lunch originally?")).toBe(LUNCH);
+    const home = await whoHas(
+      "My address is 14 Quarry Lane.",
+      ...OTHERS,
+      "We have moved: my address is 3 Tannery Court.",
+    );
+    expect(await firstOf(home, "What is my address?")).toContain("Tannery");
+    expect(
+      await firstOf(home, "What was my address on 3 March 2026?", { referenceDate: MARCH + 40 * DAY }),
+    ).toContain("Quarry");
+  });
+
+  it("may name the old value and not the matter", async () => {
+    const user = await whoHas(
+      "I work as a pastry cook at the Linden Hotel.",
+      ...OTHERS,
+      "I left the Linden Hotel and now run the bakery counter at Moss.",
+    );
+    expect(await firstOf(user, "Where do I work?")).toContain("Moss");
+  });
+
+  it("is none if it is about somebody else, about another number, or no change", async () => {
+    const dentist = await whoHas(
+      "My dentist is Dr Wu on Canal Street.",
+      "My sister has changed her dentist, she now goes to Dr Park.",
+    );
+    expect(await firstOf(dentist, "Who is my dentist?")).toContain("Wu");
+    const log = await whoHas(
+      "Run on 4 May: ten miles along the canal.",
+      "Run on 9 May: left after two miles.",
+    );
+    expect(await firstOf(log, "What did I run on 4 May?")).toContain("ten miles");
+  });
+
+  it("is found by the order of time, and not of writing", async () => {
+    const user = newUser();
+    await remember(user, { text: "The budget is now 95 euros.", createdAt: MARCH + 9 * DAY });
+    await remember(user, { text: "The budget is 85 euros.", createdAt: MARCH });
+    expect(await firstOf(user, "What is the budget?")).toBe("The budget is now 95 euros.");
+  });
+});
+
+it("finds a fact that was superseded if the question is about before", async () => {
+  const user = newUser();
+  const fact = { subject: "user", predicate: "works at" };
+  await remember(user, { ...fact, object: "Hooli", createdAt: MARCH });
+  await remember(user, { ...fact, object: "Initech", createdAt: MARCH + 9 * DAY });
+  expect(await firstOf(user, "Where do I work?")).toContain("Initech");
+  expect(await firstOf(user, "Where did I work before Initech?")).toContain("Hooli");
+  expect(await firstOf(user, "Where did I work before Initech?", { timeMode: "off" })).toContain("Initech");
+});
+
+describe("the confidence", () => {
+  const ANSWER = "The plumber is Mr Oduya, 0131 555 0148.";
+  const QUESTION = "What is the phone number of the plumber?";
+
+  it("is no lower where the answer is stored twice, nine, ten, thirty or a hundred times", async () => {
+    const once = await confidenceOf(await whoHas(`${ANSWER.slice(0, -1)}, note 1.`, ...OTHERS), QUESTION);
+    for (const times of [2, 9, 10, 30, 100]) {
+      const alike = Array.from({ length: times }, (_, i) => `${ANSWER.slice(0, -1)}, note ${i + 1}.`);
+      // The texts differ by a number, and so do their cosines a little.
+      expect(
+        await confidenceOf(await whoHas(...alike, ...OTHERS), QUESTION),
+        `${times} times`,
+      ).toBeGreaterThan(once - 0.02);
+    }
+  });
+
+  it("is no lower beside more that has nothing to do with it", async () => {
+    const few = await confidenceOf(await whoHas(ANSWER, ...OTHERS), QUESTION);
+    const many = Array.from({ length: 60 }, (_, i) => `Shelf ${i + 1} holds jars of size ${i + 3}.`);
+    expect(await confidenceOf(await whoHas(ANSWER, ...OTHERS, ...many), QUESTION)).toBeGreaterThanOrEqual(
+      few - 1e-3,
+    );
+  });
+
+  it("does not depend on the order of writing, nor on the date", async () => {
+    const forth = await ask(await whoHas(ANSWER, ...OTHERS), { query: QUESTION, referenceDate: MARCH });
+    const back = newUser();
+    await rememberMany(
+      back,
+      [ANSWER, ...OTHERS].toReversed().map((text) => ({ text, createdAt: MARCH - 900 * DAY })),
+    );
+    const moved = await ask(back, { query: QUESTION, referenceDate: MARCH - 900 * DAY });
+    expect(moved.confidence).toBeCloseTo(forth.confidence, 6);
+    expect(moved.hits[0]?.text).toBe(forth.hits[0]?.text);
+  });
+
+  it("is lower if the line has no answer of the type that is asked for", async () => {
+    const user = await whoHas("Arne lives in Malmö and drives a tram.", ...OTHERS);
+    expect(await confidenceOf(user, "How old is Arne?")).toBeLessThan(0.3);
+    expect(await confidenceOf(user, "Where does Arne live?")).toBeGreaterThan(0.7);
+  });
+
+  it("is not lent by an echo", async () => {
+    const user = await whoSaid(...OTHERS, "When does the number 9 bus leave from Elm Corner?");
+    const { abstained } = await ask(user, {
+      query: "When does the number 9 bus leave from Elm Corner?",
+      answerable: "strict",
+    });
+    expect(abstained).toBe(true);
+  });
+
+  it("has a higher threshold with `strict`, and small talk never reaches one", async () => {
+    const user = await whoHas("The cottage in Aberdovey has three bedrooms.", ...OTHERS);
+    const answer = (query: string, answerable: string) => ask(user, { query, answerable, explain: true });
+    const [auto, strict] = [
+      await answer("three bedrooms", "auto"),
+      await answer("three bedrooms", "strict"),
+    ] as {
+      threshold?: number;
+    }[];
+    expect(strict?.threshold).toBeGreaterThan(auto?.threshold ?? 1);
+    expect(await answer("haha nice one", "auto")).toMatchObject({ hits: [], abstained: true });
+    expect((await answer("How many bedrooms has the cottage?", "strict")).hits).not.toEqual([]);
+  });
+});
