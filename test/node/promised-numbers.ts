@@ -51,7 +51,7 @@ const rows = (...all: [says: string, ...are: number[]][]): Promised[] =>
 
 const layers = `src/domain/context/layers.ts`;
 const fitted = `${object}/context/fitted-sections.ts`;
-const least = "src/domain/context/least-score.ts";
+const least = "src/domain/context/worth-showing.ts";
 const search = `${object}/context/layer-search.ts`;
 const items = `${object}/context/context-items.ts`;
 /** The share of all these layers; no number if they differ. */
@@ -89,6 +89,11 @@ const context = rows(
   ],
   ["in one of {50} or fewer", valueOf(least, /\[SMALL, LARGE\] = \[(\d+)/)],
   ["a line also needs a score of {0.06}", valueOf(least, "LEAST")],
+  [
+    "with a confidence below {0.4} it shows {five} lines",
+    valueOf(least, /\[SURE, UNSURE_MOST\] = \[([\d.]+)/),
+    valueOf(least, /\[SURE, UNSURE_MOST\] = \[[\d.]+, (\d+)/),
+  ],
   [
     "`n` ({5}), `minScore` ({0.3})",
     valueOf(search, /n = (\d+), tags, minScore/),

@@ -1,6 +1,6 @@
 import type { LayerName } from "../../../src/domain/context/block.ts";
 import { type PlannedLayer, searches } from "../../../src/domain/context/layers.ts";
-import { leastScore } from "../../../src/domain/context/least-score.ts";
+import { worthShowing } from "../../../src/domain/context/worth-showing.ts";
 import { isSmallTalk } from "../../../src/domain/context/small-talk.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ContextLayer } from "../../../src/domain/schema/context.ts";
@@ -138,17 +138,13 @@ export class LayerSearch {
       const { hits, confidence, isAnswerable, freshness } = answer.value;
       if (layer.type === "recalled" && request.answerable !== "off" && !isAnswerable)
         return { ...found([], "ok"), recalled: { confidence, isAnswerable } };
-      const least =
-        wanted.minScore ??
-        leastScore({
-          best: hits[0]?.score ?? 0,
-          confidence,
-          documents: request.answerable === "off" ? Infinity : freshness.indexed,
-        });
-      const places = this.#items.placesOf(
-        hits.filter(({ score }) => score >= least),
-        { whole: wanted.whole },
-      );
+      const { minScore } = wanted;
+      const documents = request.answerable === "off" ? Infinity : freshness.indexed;
+      const worth =
+        minScore === undefined
+          ? worthShowing(hits, { confidence, documents })
+          : hits.filter(({ score }) => score >= minScore);
+      const places = this.#items.placesOf(worth, { whole: wanted.whole });
       return {
         ...found(places, "ok"),
         ...(layer.type === "recalled" && { recalled: { confidence, isAnswerable } }),
