@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { asksNothing } from "../../src/domain/ranking/asked-part.ts";
 import { passagesOf } from "../../src/domain/ranking/passages.ts";
-import { statementsOf, tellingStems } from "../../src/domain/ranking/statements.ts";
+import { StatementReader } from "../../src/domain/ranking/statements.ts";
 import { saidOnce } from "../../src/domain/ranking/said-once.ts";
 
 it("cuts a long text at lines and sentences into passages that follow each other", () => {
@@ -57,14 +57,15 @@ it.each([
   ["I have no information about payment terms.", true],
   ["", true],
 ])("tells if %j only asks", (text, only) => {
-  expect(statementsOf(text, { role: "user", asked: new Set() }).onlyAsks).toBe(only);
+  expect(new StatementReader().statementsOf(text, { role: "user", asked: new Set() }).onlyAsks).toBe(only);
 });
 
 it("takes an assistant at its word that it knows nothing, whatever it says beside it", () => {
   const text = "I can't find the policy number. If you have the letter at hand, look at the first page.";
-  const asked = tellingStems("What is our policy number?");
-  expect(statementsOf(text, { role: "assistant", asked }).onlyAsks).toBe(true);
-  expect(statementsOf(text, { role: "user", asked }).onlyAsks).toBe(false);
+  const reader = new StatementReader();
+  const asked = new Set(reader.tellingWords("What is our policy number?").keys());
+  expect(reader.statementsOf(text, { role: "assistant", asked }).onlyAsks).toBe(true);
+  expect(reader.statementsOf(text, { role: "user", asked }).onlyAsks).toBe(false);
 });
 
 it.each([

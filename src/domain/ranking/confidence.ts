@@ -83,7 +83,9 @@ export function signalsOf(
       PERSONAL.test(question) ||
       asksForAdvice(question) ||
       names.some(isKnown) ||
-      pool.some(({ speaker }) => speaker !== null && mentions(question, speaker))
+      [...new Set(pool.map(({ speaker }) => speaker))].some(
+        (speaker) => speaker !== null && mentions(question, speaker),
+      )
         ? 1
         : 0,
   };

@@ -2,7 +2,7 @@ import { asksForQuestions } from "./asks.ts";
 import { rarityOf, type WordStatistics } from "./features.ts";
 import { cosineOf, sumOfRows } from "./lexicon.ts";
 import type { PooledCandidate } from "./pool.ts";
-import { opensQuestion, statementsOf, tellingStems, tellingWords } from "./statements.ts";
+import { opensQuestion, StatementReader } from "./statements.ts";
 
 /**
  * The weights of what candidates are to the question and to each other. `echo`: asks, and adds at most one word to the question.
@@ -85,13 +85,14 @@ export function secondStage(
     .toSorted((a, b) => b.sum - a.sum)
     .slice(0, COMPARED)
     .map(({ i }) => i);
-  const asked = tellingStems(question);
+  const reader = new StatementReader();
+  const asked = new Set(reader.tellingWords(question).keys());
   const readings = best.flatMap((i) => {
     const one = pool[i];
     if (one === undefined || one.text.length > ECHO) return [];
-    const { onlyAsks, stems } = statementsOf(ownText(one), { role: one.role, asked });
+    const { onlyAsks, stems, words: said } = reader.statementsOf(ownText(one), { role: one.role, asked });
     const news = [...stems].filter((stem) => !asked.has(stem)).length;
-    return [{ i, one, onlyAsks, news }];
+    return [{ i, one, onlyAsks, news, said }];
   });
   for (const { i, one } of readings) {
     const judgement = judged[i];
@@ -112,13 +113,13 @@ export function secondStage(
       else if (onlyAsks && news <= OF_REQUEST) judgement.added += weights.asks;
       else if (repeats) judgement.added += weights.repeats;
     }
-    liftReplies(judged, { pool, sums, asked, share: weights.reply });
+    liftReplies(judged, { pool, sums, reader, asked, share: weights.reply });
   }
   if (words !== null) {
-    const statements = readings.flatMap(({ i, one, onlyAsks }) =>
+    const statements = readings.flatMap(({ i, one, onlyAsks, said }) =>
       onlyAsks || one.role === "assistant" || one.kind === "people" || one.text.length > STATEMENT
         ? []
-        : [{ i, one, ...statementOf(ownText(one), words) }],
+        : [{ i, one, ...statementOf(ownText(one), said, words) }],
     );
     const after = sums.map((sum, i) => sum + (judged[i]?.added ?? 0));
     orderByTime(judged, {
@@ -139,11 +140,13 @@ function liftReplies(
   {
     pool,
     sums,
+    reader,
     asked,
     share,
   }: {
     pool: readonly PooledCandidate[];
     sums: readonly number[];
+    reader: StatementReader;
     asked: ReadonlySet<string>;
     share: number;
   },
@@ -153,7 +156,7 @@ function liftReplies(
     if (before === undefined || reply === undefined || judged[before]?.isEcho !== true) continue;
     const echo = pool[before];
     if (text.length > ECHO || (role === echo?.role && speaker === echo.speaker)) continue;
-    const { onlyAsks, stems } = statementsOf(ownText({ ...one, before, text, role, speaker }), {
+    const { onlyAsks, stems } = reader.statementsOf(ownText({ ...one, before, text, role, speaker }), {
       role,
       asked,
     });
@@ -173,11 +176,15 @@ type Statement = {
   kin: string | null;
 };
 
-function statementOf(text: string, words: WordStatistics): Omit<Statement, "i" | "one"> {
+function statementOf(
+  text: string,
+  said: ReadonlyMap<string, string>,
+  words: WordStatistics,
+): Omit<Statement, "i" | "one"> {
   const { lexicon, frequencies } = words;
   const stems = new Map<string, { rarity: number; held: number }>();
   const all: number[] = [];
-  for (const [stem, word] of tellingWords(text)) {
+  for (const [stem, word] of said) {
     const pieces = lexicon.pieces(word);
     stems.set(stem, {
       rarity: pieces.reduce((sum, piece) => sum + rarityOf(piece, words), 0),

@@ -34,48 +34,76 @@ type Statements = {
   onlyAsks: boolean;
   /** The telling stems of what it states; of all of it if it only asks. */
   stems: ReadonlySet<string>;
+  /** All its telling words by their stems. */
+  words: ReadonlyMap<string, string>;
 };
 
-/**
- * The words of a text that tell something, each by its stem. Those about the conversation ("remind me, please") are left out.
- */
-export function tellingWords(text: string): Map<string, string> {
-  const words = new Map<string, string>();
-  for (const word of wordsOf(text)) {
+/** The stem of a word, and the word as it is compared; null if it tells nothing. */
+type Stemmed = { stem: string; plain: string } | null;
+
+/** Reads texts that have many words in common: stems each word once. */
+export class StatementReader {
+  readonly #known = new Map<string, Stemmed>();
+
+  /**
+   * The words of a text that tell something, each by its stem. Those about the conversation ("remind me, please") are left out.
+   */
+  tellingWords(text: string): Map<string, string> {
+    const words = new Map<string, string>();
+    for (const word of wordsOf(text)) {
+      const stemmed = this.#stemmed(word);
+      if (stemmed !== null) words.set(stemmed.stem, stemmed.plain);
+    }
+    return words;
+  }
+
+  /**
+   * What a text states, as it may answer a question with these stems. An assistant that denies to know what is asked says
+   * nothing else with it.
+   */
+  statementsOf(
+    text: string,
+    { role, asked }: { role: string | null; asked: ReadonlySet<string> },
+  ): Statements {
+    const sentences = text
+      .split(SENTENCES)
+      .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
+      .map((sentence) => ({ sentence, words: this.tellingWords(sentence), stated: statedIn(sentence) }));
+    const words = new Map(sentences.flatMap((one) => [...one.words]));
+    if (role === "assistant" && mostMatching(sentences, asked)?.stated === null)
+      return { onlyAsks: true, stems: new Set(), words };
+    const stated = sentences.flatMap(({ sentence, words: all, stated: part }) =>
+      part === null ? [] : part === sentence.trim() ? [all] : [this.tellingWords(part)],
+    );
+    const stems = new Set(stated.flatMap((one) => [...one.keys()]));
+    if (stems.size > 0) return { onlyAsks: false, stems, words };
+    const asking = sentences.flatMap(({ sentence, words: all }) =>
+      EXCUSE.test(sentence) ? [this.tellingWords(sentence.replace(EXCUSE, ""))] : [all],
+    );
+    return { onlyAsks: true, stems: new Set(asking.flatMap((one) => [...one.keys()])), words };
+  }
+
+  #stemmed(word: string): Stemmed {
+    const known = this.#known.get(word);
+    if (known !== undefined) return known;
     const plain = folded(word).replace(/['’].*$/u, "");
-    if (isTelling(plain) && !isAboutTalk(plain)) words.set(stem(plain), plain);
+    const found = isTelling(plain) && !isAboutTalk(plain) ? { stem: stem(plain), plain } : null;
+    this.#known.set(word, found);
+    return found;
   }
-  return words;
-}
-export const tellingStems = (text: string): Set<string> => new Set(tellingWords(text).keys());
-
-/**
- * What a text states, as it may answer a question with these stems. An assistant that denies to know what is asked says nothing
- * else with it.
- */
-export function statementsOf(
-  text: string,
-  { role, asked }: { role: string | null; asked: ReadonlySet<string> },
-): Statements {
-  const sentences = text.split(SENTENCES).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
-  if (role === "assistant") {
-    const denied = mostMatching(sentences, asked);
-    if (denied !== null && statedIn(denied) === null) return { onlyAsks: true, stems: new Set() };
-  }
-  const stated = sentences.flatMap((sentence) => statedIn(sentence) ?? []);
-  const stems = tellingStems(stated.join("\n"));
-  return stems.size > 0
-    ? { onlyAsks: false, stems }
-    : { onlyAsks: true, stems: tellingStems(sentences.map((one) => one.replace(EXCUSE, "")).join("\n")) };
 }
 
-/** The sentence with most of these stems; null if none has one. */
-function mostMatching(sentences: readonly string[], stems: ReadonlySet<string>): string | null {
-  let best: string | null = null;
+/** The sentence with most of these stems; undefined if none has one. */
+function mostMatching<Sentence extends { words: ReadonlyMap<string, string> }>(
+  sentences: readonly Sentence[],
+  stems: ReadonlySet<string>,
+): Sentence | undefined {
+  let best: Sentence | undefined;
   let most = 0;
-  for (const sentence of sentences) {
-    const count = [...tellingStems(sentence)].filter((one) => stems.has(one)).length;
-    if (count > most) [best, most] = [sentence, count];
+  for (const one of sentences) {
+    let count = 0;
+    for (const stem of one.words.keys()) if (stems.has(stem)) count++;
+    if (count > most) [best, most] = [one, count];
   }
   return best;
 }
