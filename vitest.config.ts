@@ -15,6 +15,9 @@ if (process.env.TMPDIR === undefined && existsSync(shm)) {
   if (bavail * bsize > room) process.env.TMPDIR = shm;
 }
 
+// Test files import the same SDKs, and start the same scripts: each is compiled once.
+process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules/.cache/node");
+
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
 execFileSync(process.execPath, [
   join(root, "scripts/assets.ts"),

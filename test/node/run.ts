@@ -33,8 +33,7 @@ export function start(
 ): Running {
   const child = spawn(command, args, {
     cwd: root,
-    // The scripts share their compiled code: many of them run for less time than it takes to compile it.
-    env: { NODE_COMPILE_CACHE: join(root, "node_modules/.cache/node"), ...process.env, ...env },
+    env: { ...process.env, ...env },
     detached: true,
     stdio: [stdin, "pipe", "pipe"],
   });
