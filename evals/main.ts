@@ -17,7 +17,7 @@ import { checkEchoes } from "./echo.ts";
 import { extractFailures, extractFrom, type Judged, printExtracted, statedIn } from "./extract.ts";
 import { type Explained, explainedHits } from "./fit.ts";
 import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
-import { printTruth, printWrong, truthFailures } from "./print-truth.ts";
+import { printTruth, printWrong, shareIn, truthFailures } from "./print-truth.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { connect } from "./server.ts";
 import { judgeCairn, judgeFts5 } from "./truth.ts";
@@ -64,6 +64,12 @@ const { values: options } = parseArgs({
 });
 if (options.granularity !== "turn" && options.granularity !== "session") {
   console.error(USAGE);
+  process.exit(2);
+}
+// Any other bound would let everything pass, or nothing.
+for (const name of ["min-right", "min-kind"] as const) {
+  if (shareIn(options[name]) !== null) continue;
+  console.error(`--${name} is ${options[name]}: it is a share from 0 to 1, as 0.8`);
   process.exit(2);
 }
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
@@ -205,7 +211,10 @@ async function truth(path: string): Promise<string[]> {
   const judged = await judgeCairn(client, cases);
   printTruth(judged, floor);
   if (options.verbose) printWrong(judged);
-  return truthFailures(judged, { right: Number(options["min-right"]), kind: Number(options["min-kind"]) });
+  return truthFailures(judged, {
+    right: shareIn(options["min-right"]) ?? 0,
+    kind: shareIn(options["min-kind"]) ?? 0,
+  });
 }
 
 type Query = Pick<Asked, "kind" | "only"> & { query: string; relevant?: Question["relevant"] };

@@ -4,34 +4,19 @@ import { interval, mean, pairedDifference } from "./metrics.ts";
 import { asDifference, percent, printTable, withInterval } from "./table.ts";
 import { type Check, isRight, type Judged } from "./truth.ts";
 
-/** Prints a row for each kind, one for all, and one for what this model cannot know. */
+/** Prints what is right and what comes first, then what is silent: a row for each kind, all, and what this model cannot know. */
 export function printTruth(ours: readonly Judged[], floor: readonly Judged[]): void {
-  const rowOf = (name: string, is: (one: Judged) => boolean): string[] => {
-    const some = ours.filter(is);
-    const smallTalk = some.filter(({ kind }) => kind === "smalltalk");
-    const others = some.filter(({ kind }) => kind !== "smalltalk");
-    const [right, rightOfFloor] = [scoresOf(some), scoresOf(floor.filter(is))];
-    const count = (check: Check, holds = true, among = some): string => {
-      const asked = among.flatMap(({ checks }) => checks[check] ?? []);
-      return asked.length === 0 ? "" : `${asked.filter((one) => one === holds).length} of ${asked.length}`;
-    };
-    return [
-      name,
-      String(new Set(some.map(({ id }) => id)).size),
-      String(some.length),
-      withInterval(mean(right), interval(right)),
-      percent(mean(rightOfFloor)),
-      asDifference(pairedDifference(right, rightOfFloor)),
-      count("first"),
-      count("within3"),
-      count("notAbove", false),
-      count("abstain", true, others),
-      count("abstain", true, smallTalk),
-      count("kept", false),
-      count("block"),
-      count("list"),
-    ];
-  };
+  const rows: [name: string, is: (one: Judged) => boolean][] = [
+    ...kindsOf(ours).map((kind): (typeof rows)[number] => [
+      kind,
+      (one) => isCounted(one) && one.kind === kind,
+    ]),
+    ["all", isCounted],
+    ...[...new Set(ours.flatMap(({ needs }) => needs ?? []))].map((needs): (typeof rows)[number] => [
+      `needs ${needs}, not counted`,
+      (one) => one.needs === needs,
+    ]),
+  ];
   printTable(
     [
       "truth",
@@ -43,21 +28,68 @@ export function printTruth(ours: readonly Judged[], floor: readonly Judged[]): v
       "first",
       "within 3",
       "wrong above",
-      "abstain",
-      "small talk",
-      "lost",
       "block",
       "list",
     ],
+    rows.map(([name, is]) => {
+      const some = ours.filter(is);
+      const [right, rightOfFloor] = [scoresOf(some), scoresOf(floor.filter(is))];
+      return [
+        name,
+        String(new Set(some.map(({ id }) => id)).size),
+        String(some.length),
+        withInterval(mean(right), interval(right)),
+        percent(mean(rightOfFloor)),
+        asDifference(pairedDifference(right, rightOfFloor)),
+        ofCheck("first", some),
+        ofCheck("within3", some),
+        notOfCheck("notAbove", some),
+        ofCheck("block", some),
+        ofCheck("list", some),
+      ];
+    }),
+  );
+  const modes = ["auto", "strict"] as const;
+  printTable(
     [
-      ...kindsOf(ours).map((kind) => rowOf(kind, (one) => isCounted(one) && one.kind === kind)),
-      rowOf("all", isCounted),
-      ...[...new Set(ours.flatMap(({ needs }) => needs ?? []))].map((needs) =>
-        rowOf(`needs ${needs}, not counted`, (one) => one.needs === needs),
-      ),
+      "silence",
+      ...modes.flatMap((mode) => [`${mode}: abstain`, "small talk", "lost"]),
+      "unrelated lines a query",
+      "lines of a query that abstains",
     ],
+    rows.map(([name, is]) => {
+      const some = ours.filter(is);
+      const silent = some.filter(({ checks }) => checks.abstain !== undefined);
+      const answerable = some.filter(({ checks }) => checks.kept !== undefined);
+      return [
+        name,
+        ...modes.flatMap((mode) => {
+          const holds = (one: Judged): boolean =>
+            mode === "strict" ? one.strict : (one.checks.abstain ?? one.checks.kept) === true;
+          return [
+            countOf(silent.filter((one) => !isSmallTalk(one)).map(holds)),
+            countOf(silent.filter(isSmallTalk).map(holds)),
+            countOf(answerable.map((one) => !holds(one))),
+          ];
+        }),
+        perQuery(answerable),
+        perQuery(silent),
+      ];
+    }),
   );
 }
+
+const isSmallTalk = ({ kind }: Judged): boolean => kind === "smalltalk";
+/** How many of them hold. */
+const countOf = (all: readonly boolean[]): string =>
+  all.length === 0 ? "" : `${all.filter(Boolean).length} of ${all.length}`;
+const checksOf = (check: Check, some: readonly Judged[]): boolean[] =>
+  some.flatMap(({ checks }) => checks[check] ?? []);
+const ofCheck = (check: Check, some: readonly Judged[]): string => countOf(checksOf(check, some));
+const notOfCheck = (check: Check, some: readonly Judged[]): string =>
+  countOf(checksOf(check, some).map((holds) => !holds));
+const perQuery = (some: readonly Judged[]): string =>
+  some.length === 0 ? "" : mean(some.map(({ unrelated }) => unrelated)).toFixed(2);
 
 const isCounted = ({ needs }: Judged): boolean => needs === undefined;
 const kindsOf = (all: readonly Judged[]): string[] => [
@@ -75,6 +107,12 @@ export function printWrong(all: readonly Judged[]): void {
     for (const { ids, text } of one.hits.slice(0, 3))
       console.log(`  ${ids.join(" ")}  ${text.slice(0, 110)}`);
   }
+}
+
+/** A share from 0 to 1; null for any other text. */
+export function shareIn(text: string): number | null {
+  const given = text.trim() === "" ? NaN : Number(text);
+  return given >= 0 && given <= 1 ? given : null;
 }
 
 /** A sentence for each share of right queries below its bound: over all, and of one kind. Shares from 0 to 1. */

@@ -97,6 +97,20 @@ export function writtenIn({ memories, threads }: TruthCase): Written[] {
   return all.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
 }
 
+/** At most so many documents are written by one call. */
+const AT_ONCE = 100;
+
+/** The documents by the calls that write them: one holds memories, or messages of one thread, with no other between. */
+export function runsOf(written: readonly Written[]): Written[][] {
+  const runs: Written[][] = [];
+  for (const one of written) {
+    const run = runs.at(-1);
+    if (run !== undefined && run[0]?.thread === one.thread && run.length < AT_ONCE) run.push(one);
+    else runs.push([one]);
+  }
+  return runs;
+}
+
 /** The words of it that a plain search would index. */
 export function textOf(one: Written): string {
   if (one.thread !== undefined) return [one.message.name, one.message.content].filter(Boolean).join(" ");

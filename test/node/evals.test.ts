@@ -7,9 +7,9 @@ import { type Asked, balanced, fittedConfidence, thresholdAt } from "../../evals
 import type { Corpus } from "../../evals/dataset.ts";
 import { crossValidated, type Explained, fitted, reranked } from "../../evals/fit.ts";
 import { auc, interval, mean, pairedDifference, randomBelow, reciprocalRank } from "../../evals/metrics.ts";
-import { truthFailures } from "../../evals/print-truth.ts";
+import { shareIn, truthFailures } from "../../evals/print-truth.ts";
 import { isRight, judgeFts5 } from "../../evals/truth.ts";
-import { readTruth, truthFile } from "../../evals/truth-cases.ts";
+import { readTruth, runsOf, truthFile, writtenIn } from "../../evals/truth-cases.ts";
 import { confidenceOf, signalNames, type Signals } from "../../src/domain/ranking/confidence.ts";
 import type { RankingWeights } from "../../src/domain/ranking/weights.ts";
 
@@ -208,10 +208,6 @@ describe("the evaluation", () => {
     expect(failures(answered(() => "", arm(10)))).toHaveLength(3);
     expect(failures(answered(() => "", arm(1)))).toEqual([]);
   });
-
-  it("fails a set without a question", () => {
-    expect(failures({ set: "nothing", questions: [], runs: [] })).toEqual(["nothing has no question"]);
-  });
 });
 
 describe("the truth set", () => {
@@ -280,5 +276,30 @@ describe("the truth set", () => {
     expect(truthFailures(judged, { right: 0.4, kind: 0.6 })).toEqual([
       "echo: 50.0 % are right, below 60.0 %",
     ]);
+    // The lines beside the answer, and all lines where none may be.
+    expect(judged.map(({ unrelated, strict }) => [unrelated, strict])).toEqual([
+      [0, true],
+      [1, true],
+      [0, true],
+      [0, true],
+      [0, true],
+      [0, false],
+      [0, false],
+    ]);
+  });
+
+  it("takes a bound only if it is a share from 0 to 1", () => {
+    expect(["0", "0.8", "1", "1e-1"].map(shareIn)).toEqual([0, 0.8, 1, 0.1]);
+    expect(["", " ", "80", "-0.1", "1.01", "NaN", "Infinity", "80 %", "0,8"].map(shareIn)).toEqual(
+      Array.from({ length: 9 }, () => null),
+    );
+  });
+
+  it("writes what follows one another in one call, and nothing before what was written before it", () => {
+    for (const one of cases) {
+      const runs = runsOf(writtenIn(one));
+      expect(runs.flat()).toEqual(writtenIn(one));
+      for (const run of runs) expect(new Set(run.map(({ thread }) => thread)).size).toBe(1);
+    }
   });
 });
