@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rankingModels } from "../../src/domain/ranking/weights.ts";
+import { rankingModels, rankingNumbers } from "../../src/domain/ranking/weights.ts";
 import { recallSettings } from "../../src/platform/recall-settings.ts";
 import { WorkersAiDouble } from "../doubles/workers-ai.ts";
 
@@ -63,4 +63,14 @@ it.each([
   const { problems, reranker } = recallSettings(vars, false);
   expect(problems).toEqual([expect.stringMatching(problem)]);
   expect(reranker).toBeNull();
+});
+
+it("ranks by 64 numbers at most, each under a name that RECALL_WEIGHTS has", () => {
+  const count = (value: unknown): number =>
+    typeof value === "object" && value !== null
+      ? Object.values(value).reduce<number>((sum, one) => sum + count(one), 0)
+      : Number(typeof value === "number");
+  expect(count(rankingNumbers)).toBeLessThanOrEqual(64);
+  for (const part of Object.values(rankingNumbers))
+    expect(recallSettings({ RECALL_WEIGHTS: JSON.stringify(part) }, false).problems).toEqual([]);
 });

@@ -166,7 +166,7 @@ const spelling = "src/domain/ranking/spelling.ts";
 const namedTime = "src/domain/ranking/named-time.ts";
 const features = "src/domain/ranking/features.ts";
 const second = "src/domain/ranking/second-stage.ts";
-const weights = "src/domain/ranking/weights.ts";
+const weights = "src/domain/ranking/weights.json";
 const rerank = "src/worker/use-cases/rerank.ts";
 const shared = valueOf("src/platform/isolate.ts", "VECTOR_BYTES");
 const cached = valueOf("src/platform/bindings.ts", "VECTOR_BYTES");
@@ -210,19 +210,19 @@ const recall = rows(
     valueOf(second, /\[ECHO, STATEMENT\] = \[(\d+)/),
   ],
   ["has at most {one} telling word", valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/)],
-  ["question lacks, loses {8}", valueOf(weights, /echo: -(\d+)/)],
+  ["question lacks, loses {8}", valueOf(weights, /"echo": -(\d+)/)],
   [
     "with {two} or {three} further words loses {2.5}",
     valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/) + 1,
     valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[\d, (\d)/),
-    valueOf(weights, /asks: -(2[\d.]+)/),
+    valueOf(weights, /"asks": -(2[\d.]+)/),
   ],
-  ["gets {seven} tenths of the sum", 10 * valueOf(weights, /reply: ([\d.]+)/)],
+  ["gets {seven} tenths of the sum", 10 * valueOf(weights, /"reply": ([\d.]+)/)],
   ["Both have at most {200} characters", valueOf(second, /\[ECHO, STATEMENT\] = \[\d+, (\d+)/)],
   ["and {two} rare words of the earlier one", valueOf(second, /\[RARE, IN_COMMON\] = \[\d, (\d)/)],
-  ["loses {1} unless the question names", valueOf(weights, /other: -(\d)/)],
-  ["whose confidence is below {0.13}", valueOf(weights, /threshold: ([\d.]+)/)],
-  ["the threshold is {0.25}", valueOf(weights, /strictThreshold: ([\d.]+)/)],
+  ["loses {1} unless the question names", valueOf(weights, /"other": -(\d)/)],
+  ["whose confidence is below {0.13}", valueOf(weights, /"threshold": ([\d.]+)/)],
+  ["the threshold is {0.25}", valueOf(weights, /"strictThreshold": ([\d.]+)/)],
   ["in {24} MiB of memory", cached / MIB],
   [
     "{98,000} vectors of 256 dimensions or {32,000} vectors of 768 dimensions",
