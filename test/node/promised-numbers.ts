@@ -187,6 +187,11 @@ const recall = rows(
   ["reorders the best {30}", valueOf(rerank, "RERANKED")],
   ["if it is asked: {300}", valueOf(recallService, "DEADLINE_MS")],
   ["A hit of more than {450} characters", valueOf("src/domain/ranking/passages.ts", "WHOLE")],
+  [
+    "Of the best {20} candidates, one of more than {450} characters",
+    valueOf("src/domain/ranking/rank.ts", "CUT"),
+    valueOf("src/domain/ranking/passages.ts", "WHOLE"),
+  ],
   ["up to its first {32,768} characters", limits.searchableText],
   ["A word of {five} letters or more that no document has", valueOf(spelling, "SHORTEST")],
   ["in words of {eight} letters or more", valueOf(spelling, "TWO_TYPOS")],

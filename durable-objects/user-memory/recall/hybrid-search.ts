@@ -1,11 +1,11 @@
 import type { Recall, SearchRequest } from "../contract.ts";
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
-import { bestMatch, type WordStatistics } from "../../../src/domain/ranking/features.ts";
+import { passageMatches, type WordStatistics } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { isTrueIn, type NamedTime, ratedDates } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
-import { type Passage, passagesOf } from "../../../src/domain/ranking/passages.ts";
+import { isLong, type Passage } from "../../../src/domain/ranking/passages.ts";
 import { saidOnce } from "../../../src/domain/ranking/said-once.ts";
 import { rank } from "../../../src/domain/ranking/rank.ts";
 import type { Signals } from "../../../src/domain/ranking/confidence.ts";
@@ -193,7 +193,7 @@ export class HybridSearch {
       explain,
     });
     const byNumber = new Map(documents.map((document) => [document.n, document]));
-    const hits = ranked.flatMap(({ n, score, until, explanation }): RankedHit[] => {
+    const hits = ranked.flatMap(({ n, score, until, passage, explanation }): RankedHit[] => {
       const document = byNumber.get(n);
       if (document === undefined) return [];
       const wasTrue = time !== null && document.validity !== undefined && isTrueIn(document.validity, time);
@@ -205,7 +205,16 @@ export class HybridSearch {
         ...((ranks.date.has(n) || wasTrue) && { date: true as const }),
         ...explanation,
       };
-      return [{ n, score, why, document, ...(until !== undefined && { until }) }];
+      return [
+        {
+          n,
+          score,
+          why,
+          document,
+          ...(until !== undefined && { until }),
+          ...(passage !== undefined && { passage }),
+        },
+      ];
     });
     const once = saidOnce(hits.slice(0, COMPARED_PER_HIT * query.k), ({ n, document }) => ({
       isMessage: isMessage(n),
@@ -250,10 +259,9 @@ function* passagesIn(
     const { text } = hit.document;
     left -= text.length;
     if (left < 0) return;
-    const passages = passagesOf(text);
-    const texts = passages.map(({ start, end }) => text.slice(start, end));
-    const best = texts.length < 2 ? undefined : passages[bestMatch(query, texts, words)];
-    if (best !== undefined) yield [hit, best];
+    if (hit.passage !== undefined || !isLong(text)) continue;
+    const [best] = passageMatches(query, [text], words);
+    if (best !== undefined) yield [hit, best.passage];
   }
 }
 

@@ -1,7 +1,8 @@
-import { asksForAdvice, asksForOverview } from "./asks.ts";
+import { asksForAdvice, asksForOverview, asksForQuestions } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { DAY } from "./time-span.ts";
+import { type Passage, passagesOf } from "./passages.ts";
 import { asksTime, contentWords, mentions, tellingCount, tellsTime } from "./question.ts";
 
 /** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/recall.md explains them. */
@@ -63,7 +64,7 @@ const [SHORT, LONG] = [100, 5_000];
  */
 export type PieceMatch = { word: string; length: number; own: Float32Array; near: Float32Array };
 /** How well each candidate matches the question, before it is scaled by the best. */
-export type Matches = { pieces: readonly PieceMatch[]; cosine: Float32Array };
+export type Matches = { pieces: readonly PieceMatch[]; cosine: Float32Array; soft: Float32Array };
 
 /** The features of each candidate, and their matches before these are scaled by the best. */
 export function featuresOf(
@@ -84,7 +85,7 @@ export function featuresOf(
   const only = namedSpeaker(question.text, pool);
   const asksForTime = asksTime(question.text);
   const advice = asksForAdvice(question.text);
-  const overview = asksForOverview(question.text);
+  const overview = asksForOverview(question.text) && !asksForQuestions(question.text);
   // A memory has no neighbours.
   const ofMessages = (values: Float32Array) =>
     values.map((one, i) => (pool[i]?.isMessage === true ? one : 0));
@@ -124,7 +125,7 @@ export function featuresOf(
       ({ createdAt }) => 0.5 ** (Math.max(0, question.now - createdAt) / HALF_LIFE_MS),
     ),
   };
-  return { table, matches: { pieces, cosine } };
+  return { table, matches: { pieces, cosine, soft } };
 }
 
 /**
@@ -153,13 +154,41 @@ function softWords(
   return { exact, soft, softNear, pieces };
 }
 
-/** The place of the text that says most of a question; the first of several. */
-export function bestMatch(question: string, texts: readonly string[], words: WordStatistics): number {
-  const pool = texts.map((text) => ({ pieces: distinctPieces(words.lexicon, text) }));
-  const soft = new Float32Array(texts.length);
-  for (const { share, cosines } of pieceMatches(question, pool, words))
-    for (let i = 0; i < soft.length; i++) soft[i] = (soft[i] ?? 0) + share * (cosines[i] ?? 0);
-  return soft.indexOf(Math.max(...soft));
+/** The passage of a text that says most of a question, and its soft and exact match. */
+export type PassageMatch = { passage: Passage; soft: number; exact: number };
+
+/** The best passage of each text; the first of several. */
+export function passageMatches(
+  question: string,
+  texts: readonly string[],
+  words: WordStatistics,
+): PassageMatch[] {
+  const cut = texts.map(passagesOf);
+  const flat = cut.flatMap((passages, k) =>
+    passages.map(({ start, end }) => ({
+      pieces: distinctPieces(words.lexicon, (texts[k] ?? "").slice(start, end)),
+    })),
+  );
+  const [soft, exact] = [new Float32Array(flat.length), new Float32Array(flat.length)];
+  for (const { share, cosines } of pieceMatches(question, flat, words))
+    for (let i = 0; i < flat.length; i++) {
+      const cosine = cosines[i] ?? 0;
+      soft[i] = (soft[i] ?? 0) + share * cosine;
+      if (cosine > SAME) exact[i] = (exact[i] ?? 0) + share;
+    }
+  let first = 0;
+  return cut.map((passages) => {
+    let best = 0;
+    for (let i = 1; i < passages.length; i++)
+      if ((soft[first + i] ?? 0) > (soft[first + best] ?? 0)) best = i;
+    const at = first + best;
+    first += passages.length;
+    return {
+      passage: passages[best] ?? { start: 0, end: 0 },
+      soft: soft[at] ?? 0,
+      exact: exact[at] ?? 0,
+    };
+  });
 }
 
 /**

@@ -7,9 +7,12 @@ const WHOLE = 1.5 * TARGET;
 /** A match begins at a space or at a full stop without one, so that a long run of marks is read once. */
 const SENTENCE_END = /[。！？]\s*|(?<=[.!?。！？]["'”’)\]]{0,3})\s+/gu;
 
+/** True for a text that is cut. */
+export const isLong = (text: string): boolean => text.length > WHOLE;
+
 /** Cuts a text at lines, then at sentences, then at spaces into passages of some hundred characters. */
 export function passagesOf(text: string): Passage[] {
-  if (text.length <= WHOLE) return [{ start: 0, end: text.length }];
+  if (!isLong(text)) return [{ start: 0, end: text.length }];
   const passages: Passage[] = [];
   let start = 0;
   for (const { end } of parts(text)) {

@@ -5,11 +5,15 @@ import {
   features,
   featuresOf,
   type FeatureTable,
+  type Matches,
+  type PassageMatch,
+  passageMatches,
   type Question,
   type WordStatistics,
 } from "./features.ts";
+import { isLong, type Passage } from "./passages.ts";
 import type { CandidateKind, PooledCandidate } from "./pool.ts";
-import { secondStage } from "./second-stage.ts";
+import { bestOf, secondStage } from "./second-stage.ts";
 import type { RankingModel } from "./weights.ts";
 
 /** The weights that callers can set, and the features of each. */
@@ -38,8 +42,8 @@ type Explanation = {
   features: { [Name in Feature]?: number };
   kind: CandidateKind;
 };
-/** `until`: the time of a later statement that replaces it. */
-type Ranked = { n: number; score: number; until?: number; explanation?: Explanation };
+/** `until`: the time of a later statement that replaces it. `passage`: of a long text, the one that says most of the question. */
+type Ranked = { n: number; score: number; until?: number; passage?: Passage; explanation?: Explanation };
 
 /** A score falls by half for this much less than the best candidate's sum. */
 const HALVED_BY = 2;
@@ -66,6 +70,10 @@ export function rank(
   const first = pool.map(({ kind }, i) =>
     features.reduce((sum, name) => sum + weightOf(kind, name) * (table[name][i] ?? 0), 0),
   );
+  const passages =
+    words === null
+      ? NO_PASSAGES
+      : byPassages(question.text, first, { pool, table, matches, weightOf, words });
   const judged = secondStage(question.text, {
     pool,
     sums: first,
@@ -93,12 +101,14 @@ export function rank(
       const sum = sums[i] ?? 0;
       const score = confidence * 2 ** ((sum - most) / HALVED_BY);
       const { added = 0, replacedBy } = judged[i] ?? {};
+      const passage = passages.get(i)?.passage;
       const until = replacedBy === undefined ? undefined : pool[replacedBy]?.createdAt;
       return {
         n,
         sum,
         score,
         ...(until !== undefined && { until }),
+        ...(passage !== undefined && { passage }),
         ...(explain && {
           explanation: explanationOf(table, i, { kind, weightOf, statements: factor * added }),
         }),
@@ -107,6 +117,46 @@ export function rank(
     .toSorted((a, b) => b.sum - a.sum || b.n - a.n)
     .map(({ sum: _sum, ...one }) => one);
   return { ranked, confidence, signals };
+}
+
+const NO_PASSAGES: ReadonlyMap<number, PassageMatch> = new Map();
+/** Of the best candidates, the long ones are looked at by passages. */
+const CUT = 20;
+
+/**
+ * A long text has some word of every question: of the best candidates it counts what a single passage says. Changes their sums,
+ * and answers the passages by their places in the pool.
+ */
+function byPassages(
+  question: string,
+  sums: number[],
+  {
+    pool,
+    table,
+    matches,
+    weightOf,
+    words,
+  }: {
+    pool: readonly PooledCandidate[];
+    table: FeatureTable;
+    matches: Matches;
+    weightOf: WeightOf;
+    words: WordStatistics;
+  },
+): ReadonlyMap<number, PassageMatch> {
+  const long = bestOf(sums, CUT).filter((i) => isLong(pool[i]?.text ?? ""));
+  if (long.length === 0) return NO_PASSAGES;
+  const texts = long.map((i) => pool[i]?.text ?? "");
+  const greatest = matches.soft.reduce((most, one) => Math.max(most, one), 0) || 1;
+  const found = new Map(passageMatches(question, texts, words).map((one, k) => [long[k] ?? 0, one]));
+  for (const [i, { soft, exact }] of found) {
+    const kind = pool[i]?.kind ?? "memory";
+    sums[i] =
+      (sums[i] ?? 0) +
+      weightOf(kind, "soft") * (soft / greatest - (table.soft[i] ?? 0)) +
+      weightOf(kind, "exact") * (exact - (table.exact[i] ?? 0));
+  }
+  return found;
 }
 
 type WeightOf = (kind: CandidateKind, feature: Feature) => number;

@@ -55,6 +55,14 @@ const YES_OR_NO = /^(?:is|are|am|was|were|do|does|did|can|could|would|will|shoul
 /** True if a question is about what was so before. */
 export const asksForPast = (question: string): boolean => PAST.test(question);
 
+/** The places of the greatest sums. */
+export const bestOf = (sums: readonly number[], most: number): number[] =>
+  sums
+    .map((sum, i) => ({ sum, i }))
+    .toSorted((a, b) => b.sum - a.sum)
+    .slice(0, most)
+    .map(({ i }) => i);
+
 /** The message without the speaker's name, which the index puts before it. */
 const ownText = ({ speaker, text }: PooledCandidate): string =>
   speaker !== null && text.startsWith(`${speaker}: `) ? text.slice(speaker.length + 2) : text;
@@ -80,11 +88,7 @@ export function secondStage(
   },
 ): Judgement[] {
   const judged = pool.map((): Judgement => ({ added: 0, isEcho: false }));
-  const best = sums
-    .map((sum, i) => ({ sum, i }))
-    .toSorted((a, b) => b.sum - a.sum)
-    .slice(0, COMPARED)
-    .map(({ i }) => i);
+  const best = bestOf(sums, COMPARED);
   const reader = new StatementReader();
   const asked = new Set(reader.tellingWords(question).keys());
   const readings = best.flatMap((i) => {

@@ -102,7 +102,7 @@ function mostMatching<Sentence extends { words: ReadonlyMap<string, string> }>(
   let most = 0;
   for (const one of sentences) {
     let count = 0;
-    for (const stem of one.words.keys()) if (stems.has(stem)) count++;
+    for (const word of one.words.keys()) if (stems.has(word)) count++;
     if (count > most) [best, most] = [one, count];
   }
   return best;
