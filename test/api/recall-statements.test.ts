@@ -152,6 +152,23 @@ it("finds a fact that was superseded if the question is about before", async () 
   expect(await firstOf(user, "Where did I work before Initech?", { timeMode: "off" })).toContain("Initech");
 });
 
+it("counts what one passage of a long answer says, and not a word in each of many", async () => {
+  const user = newUser();
+  const { id } = await create(user);
+  const filler = "Here is a general remark that holds for most gardens and most years, and says little else.";
+  const scattered = ["A pear, a pear.", "A tree, a tree.", "To prune, to prune.", "A month, a month."];
+  const answer = "Prune pears in February, the best month, as the tree rests.";
+  const long = (lines: string[]) =>
+    lines.flatMap((line) => [`${line} ${filler}`, filler, filler]).join("\n\n");
+  await append(id, [
+    say(long([answer, "", "", ""]), "assistant"),
+    say("Thanks."),
+    say(long(scattered), "assistant"),
+  ]);
+  const { hits } = await ask(user, { query: "In which month do I prune the pear tree?", kinds: ["message"] });
+  expect(hits[0]?.text).toContain("February");
+});
+
 describe("the confidence", () => {
   const ANSWER = "The plumber is Mr Oduya, 0131 555 0148.";
   const QUESTION = "What is the phone number of the plumber?";
