@@ -8,6 +8,9 @@ import {
 import { minimise } from "./descent.ts";
 
 export const ANSWERABLE = "answerable";
+/** A question about a subject that is known, and of which the store lacks what is asked. It is hardest to tell, and weighs more. */
+export const NEAR_UNKNOWN = "near-unknown";
+const OF_NEAR_UNKNOWN = 3;
 /** A query, and how sure Cairn was. `kind`: `answerable`, or a word for why it has no answer. */
 export type Asked = {
   set: string;
@@ -33,7 +36,9 @@ export function balanced(all: readonly Pick<Asked, "set" | "kind">[]): number[] 
   const groupOf = ({ set, kind }: Pick<Asked, "set" | "kind">) => `${set} ${kind}`;
   const sizes = new Map<string, number>();
   for (const one of all) sizes.set(groupOf(one), (sizes.get(groupOf(one)) ?? 0) + 1);
-  const weights = all.map((one) => 1 / Math.sqrt(sizes.get(groupOf(one)) ?? 1));
+  const weights = all.map(
+    (one) => (one.kind === NEAR_UNKNOWN ? OF_NEAR_UNKNOWN : 1) / Math.sqrt(sizes.get(groupOf(one)) ?? 1),
+  );
   const total = (answerable: boolean) =>
     all.reduce((sum, { kind }, i) => sum + ((kind === ANSWERABLE) === answerable ? (weights[i] ?? 0) : 0), 0);
   const [positive, negative] = [total(true), total(false)];

@@ -1,10 +1,10 @@
 // `npm run eval`: measures recall on every kind of data. Everything goes through the public API of a running Cairn.
 import { randomUUID } from "node:crypto";
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { rankingModels } from "../src/domain/ranking/weights.ts";
+import { rankingModels, rankingNumbers } from "../src/domain/ranking/weights.ts";
 import { signalNames } from "../src/domain/ranking/confidence.ts";
 import { foreignTo, printAbstaining } from "./abstain.ts";
 import { askEach, askInEachWay, type Told, tell, waysToAsk } from "./ask.ts";
@@ -16,6 +16,7 @@ import { printPrompted, type Prompted, promptEach, STATEMENT } from "./context.t
 import { checkEchoes } from "./echo.ts";
 import { extractFailures, extractFrom, type Judged, printExtracted, statedIn } from "./extract.ts";
 import { type Explained, explainedHits } from "./fit.ts";
+import { askedOf, casesOf, printFittedTruth, withConfidence } from "./fit-truth.ts";
 import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
 import { printTruth, printWrong, shareIn, truthFailures } from "./print-truth.ts";
 import { recordedModel } from "./recorded-model.ts";
@@ -25,6 +26,7 @@ import { readTruth } from "./truth-cases.ts";
 
 const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
                     [--wrapped] [--typos] [--fit | --abstain | --context [--k N] | --echo | --smoke]
+                    [--fit --truth PATH [--write]]
                     [--truth PATH [--verbose] [--min-right SHARE] [--min-kind SHARE]]
                     [--extract [--answers FILE]]
                     [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
@@ -39,6 +41,8 @@ const { values: options } = parseArgs({
     wrapped: { type: "boolean", default: false },
     typos: { type: "boolean", default: false },
     fit: { type: "boolean", default: false },
+    // Of a fit of the confidence to a file of --truth: writes it to weights.json.
+    write: { type: "boolean", default: false },
     abstain: { type: "boolean", default: false },
     context: { type: "boolean", default: false },
     // Of a context: the most hits in a turn's block.
@@ -256,6 +260,16 @@ const newSmallTalk = (): Query[] =>
       .parse(JSON.parse(readFileSync(ownFile("small-talk.json"), "utf8"))),
   ).flatMap(([kind, queries]) => queries.map((query) => ({ query, kind })));
 
+/** The confidence alone, of small stores and paraphrases. */
+async function fitToTruth(path: string): Promise<void> {
+  const cases = [...readTruth(path), ...casesOf(readCorpora(ownFile("paraphrases.json")))];
+  const fitted = printFittedTruth(await askedOf(client, cases), rankingModels[embedder]);
+  console.log(`\nFor documents with vectors of ${model} (${embedder}):\n${JSON.stringify(fitted, null, 2)}`);
+  if (!options.write) return;
+  const numbers = withConfidence(rankingNumbers, embedder, fitted);
+  writeFileSync(ownFile("../src/domain/ranking/weights.json"), `${JSON.stringify(numbers, null, 2)}\n`);
+}
+
 async function fit(): Promise<void> {
   const before = rankingModels[embedder];
   const { hits, asked } = await explained();
@@ -266,7 +280,8 @@ async function fit(): Promise<void> {
 
 try {
   let found: string[] = [];
-  if (options.fit) await fit();
+  if (options.fit && options.truth !== undefined) await fitToTruth(options.truth);
+  else if (options.fit) await fit();
   else if (options.abstain) printAbstaining((await explained()).asked, LOST);
   else if (options.context) printPrompted(await prompted());
   else if (options.extract) {

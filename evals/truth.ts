@@ -170,7 +170,7 @@ async function cairnStore(client: Cairn, one: TruthCase, least: number): Promise
 }
 
 /** Answers what the case calls a document of this id and text. */
-async function write(
+export async function write(
   client: Cairn,
   user: string,
   one: TruthCase,

@@ -6,12 +6,14 @@ import { type Answered, failures } from "../../evals/compare.ts";
 import { type Asked, balanced, fittedConfidence, thresholdAt } from "../../evals/confidence.ts";
 import type { Corpus } from "../../evals/dataset.ts";
 import { crossValidated, type Explained, fitted, reranked } from "../../evals/fit.ts";
+import { thresholdsOf, withConfidence, withoutAnswers } from "../../evals/fit-truth.ts";
 import { auc, interval, mean, pairedDifference, randomBelow, reciprocalRank } from "../../evals/metrics.ts";
 import { shareIn, truthFailures } from "../../evals/print-truth.ts";
 import { isRight, judgeFts5 } from "../../evals/truth.ts";
 import { readTruth, runsOf, truthFile, writtenIn } from "../../evals/truth-cases.ts";
 import { confidenceOf, signalNames, type Signals } from "../../src/domain/ranking/confidence.ts";
-import type { RankingWeights } from "../../src/domain/ranking/weights.ts";
+import { recallSettings } from "../../src/platform/recall-settings.ts";
+import { type RankingWeights, rankingNumbers } from "../../src/domain/ranking/weights.ts";
 
 const below = randomBelow(7);
 const random = () => below(1_000_000) / 1_000_000;
@@ -142,6 +144,74 @@ describe("a fit of the confidence", () => {
     ];
     const confidences = all.map((_, i) => (i < 100 ? i / 100 : 0));
     expect(thresholdAt(all, confidences, 0.03)).toBe(0.03);
+  });
+});
+
+describe("a fit of the confidence to small stores", () => {
+  const [one] = truthFile.parse([
+    {
+      id: "update-1",
+      kind: "update",
+      memories: [
+        { id: "old", body: { text: "The tap drips." } },
+        { id: "new", body: { text: "The tap is mended." } },
+        { id: "other", body: { text: "The door sticks." } },
+      ],
+      threads: [{ id: "t", messages: [{ id: "asked", role: "user", content: "Does the tap drip?" }] }],
+      queries: [
+        { query: "Does the tap drip?", first: ["new"], notAbove: ["old", "asked"] },
+        { query: "Who mended the tap?", abstain: true },
+      ],
+    },
+  ]);
+
+  it("asks a question once more where nothing answers it, and leaves echoes and other matters there", () => {
+    const [cut, ...others] = one === undefined ? [] : withoutAnswers(one);
+    expect(others).toEqual([]);
+    expect(cut?.memories.map(({ id }) => id)).toEqual(["other"]);
+    expect(cut?.threads.flatMap(({ messages }) => messages.map(({ id }) => id))).toEqual(["asked"]);
+    expect(cut?.queries).toEqual([{ query: "Does the tap drip?", abstain: true }]);
+  });
+
+  it("leaves most documents where they are, however many questions a store has", () => {
+    const queries = times(20, (i) => ({ query: `Question ${i}?`, first: [`m${i}`] }));
+    const memories = times(20, (i) => ({ id: `m${i}`, body: { text: `Fact ${i}.` } }));
+    const cuts = withoutAnswers({ id: "a-1", kind: "a", memories, threads: [], queries });
+    expect(cuts.flatMap((cut) => cut.queries)).toHaveLength(20);
+    for (const cut of cuts) expect(cut.memories.length).toBeGreaterThanOrEqual(12);
+  });
+
+  it("has thresholds that lose so many of both sets, and a strict one that is no lower", () => {
+    const signals = Object.fromEntries(signalNames.map((name) => [name, 0])) as Signals;
+    const asked = (set: string, count: number): Asked[] =>
+      times(count, (i) => ({
+        set,
+        corpus: `${i}`,
+        kind: "answerable",
+        confidence: 1,
+        abstained: false,
+        signals,
+      }));
+    const all = [...asked("truth", 100), ...asked("paraphrases", 100)];
+    const grown = (truth: number) => all.map((_, i) => (i < 100 ? truth + i / 200 : (i - 100) / 200));
+    expect(thresholdsOf(all, grown(0))).toEqual({ threshold: 0, strictThreshold: 0.01 });
+    expect(thresholdsOf(all, grown(0.4))).toEqual({ threshold: 0.05, strictThreshold: 0.41 });
+    expect(thresholdsOf(all.slice(0, 100), grown(0))).toEqual({ threshold: 0, strictThreshold: 0.01 });
+  });
+
+  it("prints what RECALL_WEIGHTS takes, and writes no number more than the file has", () => {
+    const found = { confidence: { bias: -3, soft: 4, task: 0 }, threshold: 0.2, strictThreshold: 0.3 };
+    expect(recallSettings({ RECALL_WEIGHTS: JSON.stringify(found) }, false).problems).toEqual([]);
+    const written = withConfidence(rankingNumbers, "static", found);
+    expect(written.shared).toEqual({ ...rankingNumbers.shared, threshold: 0.2, strictThreshold: 0.3 });
+    expect(written.static).toEqual({ ...rankingNumbers.static, confidence: found.confidence });
+    expect(written.contextual).toEqual(rankingNumbers.contextual);
+  });
+
+  it("weighs what is almost known three times", () => {
+    const kinds = ["answerable", "near-unknown", "foreign"].map((kind) => ({ set: "a", kind }));
+    const [, near = 0, foreign = 0] = balanced(kinds);
+    expect(near).toBeCloseTo(3 * foreign);
   });
 });
 
