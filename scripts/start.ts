@@ -1,7 +1,7 @@
 // `npm start`: sets everything up, serves until Ctrl-C, and says how to try it. `--demo` fills in the example conversations.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { cairn } from "../client/src/index.ts";
+import { type Cairn, cairn } from "../client/src/index.ts";
 import { type Example, fillDemo } from "../console/src/demo/demo-state.ts";
 import { scopes } from "../src/domain/token.ts";
 import { consoleLink } from "./console-link.ts";
@@ -50,6 +50,30 @@ async function fillDemos(url: string, token: string): Promise<void> {
     for (const example of conversations) await fillDemo(memory, example.id, example, () => {});
     console.log(`Filled in the user "${name}": look at it in the console.`);
   }
+  const answers = await Promise.all(QUESTIONS.map((question) => answered(memory, question)));
+  console.log(`\nAsk them, as your program would. The first hit of a recall:\n\n${answers.join("\n\n")}\n`);
+}
+
+/** A question about each example. Two are about something that changed. */
+const QUESTIONS = [
+  ["support-case", "Where does Annika live?"],
+  ["home-cook", "What is our food budget?"],
+  ["coding-agent", "How do I log in on the Pi?"],
+] as const;
+
+/** Asks a question, and says what comes first and, if that took the place of something, what was so before. */
+async function answered(memory: Cairn, [user, query]: (typeof QUESTIONS)[number]): Promise<string> {
+  const { hits } = await memory.recall(user, { query, k: 1 });
+  const [first] = hits;
+  if (first === undefined) return `${user}: ${query}\n  (nothing)`;
+  const { items } =
+    first.supersedes === undefined ? { items: [] } : await memory.memories.history(user, first.id);
+  const former = items.find(({ version }) => version === first.supersedes);
+  const before =
+    former?.validTo === undefined
+      ? ""
+      : `\n  Until ${new Date(former.validTo).toISOString().slice(0, 10)}: ${former.text}`;
+  return `${user}: ${query}\n  ${first.text}${before}`;
 }
 
 /** The problems with which the Worker serves all the same. */

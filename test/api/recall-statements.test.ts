@@ -47,6 +47,15 @@ const OTHERS = [
 ];
 
 describe("an echo of the question", () => {
+  it("stays one beside a sentence about something else", async () => {
+    const user = await whoSaid(
+      "The bike shed opens with 7741.",
+      ...OTHERS,
+      "I lost the slip. What is the code for the bike shed, please?",
+    );
+    expect(await firstOf(user, "What is the code for the bike shed?")).toBe("The bike shed opens with 7741.");
+  });
+
   it("ranks below what answers it, in whatever form it asks", async () => {
     const user = await whoSaid(
       "The bike shed opens with 7741.",
@@ -232,5 +241,30 @@ describe("the confidence", () => {
     expect(strict?.threshold).toBeGreaterThan(auto?.threshold ?? 1);
     expect(await answer("haha nice one", "auto")).toMatchObject({ hits: [], abstained: true });
     expect((await answer("How many bedrooms has the cottage?", "strict")).hits).not.toEqual([]);
+  });
+});
+
+describe("a fact of which one version is true at a time", () => {
+  const keyed = (user: string, text: string, key: string) => remember(user, { text, key });
+
+  it("ranks above a message on the same matter, which has more of the question's words", async () => {
+    const user = await whoSaid("Our veg box comes on Thursdays and there's always a swede in it.", ...OTHERS);
+    await keyed(user, "The box comes on Tuesdays: the veg is fresher.", "box");
+    expect(await firstOf(user, "When does our veg box come?")).toContain("Tuesdays");
+  });
+
+  it("stays below an answer with which it shares a name alone", async () => {
+    const user = await whoSaid("Maeve has a flat in Bristol, and lives there with a cat.", ...OTHERS);
+    await keyed(user, "Maeve is coeliac.", "diet of maeve");
+    expect(await firstOf(user, "Where does Maeve live?")).toMatch(/^Maeve has a flat/);
+  });
+
+  it("is about the user by its words, and not by its subject", async () => {
+    const user = await whoHas(
+      "The user cooks for three.",
+      "The user likes only cooked leaves of coriander.",
+      ...OTHERS,
+    );
+    expect(await firstOf(user, "How many people do I cook for?")).toBe("The user cooks for three.");
   });
 });

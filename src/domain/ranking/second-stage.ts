@@ -2,6 +2,7 @@ import { asksForQuestions } from "./asks.ts";
 import { rarityOf, type WordStatistics } from "./features.ts";
 import { cosineOf, sumOfRows } from "./lexicon.ts";
 import type { PooledCandidate } from "./pool.ts";
+import { namesIn } from "./question.ts";
 import { opensQuestion, StatementReader } from "./statements.ts";
 
 /**
@@ -44,7 +45,7 @@ const [RARE, IN_COMMON] = [4, 2];
 
 /** Words of change in a statement, and of the past in a question. English. */
 const CHANGES =
-  /\b(?:moved?|moves|moving|meant|rais(?:ed|es)|lower(?:ed|s)|increas(?:ed|es)|reduc(?:ed|es)|bought a|instead|now|cancel(?:led|ed|s)?|left|leaves|no longer|any ?more|chang(?:ed?|es|ing)|switch(?:ed|es)?|swap(?:ped|s)?|stopped|stops|quit|from (?:today|now|next|tomorrow)|these days|replac(?:ed?|es)|became|become|after all|postponed?|rescheduled|brought forward|pushed|put off|renamed|sold|gave up|given up|updated?|correction|corrected|actually|ended|split up|divorced|retired|resigned|revers(?:ed|es)|turned out|over to|has gone|since then|(?:the|our|my|his|her) new|not .{1,30} but)\b/i;
+  /\b(?:moved?|moves|moving|meant|rais(?:ed|es)|lower(?:ed|s)|increas(?:ed|es)|reduc(?:ed|es)|bought a|instead|now|cancel(?:led|ed|s)?|left|no longer|any ?more|chang(?:ed?|es|ing)|switch(?:ed|es)?|swap(?:ped|s)?|stopped|stops|quit|from (?:today|now|next|tomorrow)|these days|replac(?:ed?|es)|became|become|after all|postponed?|rescheduled|brought forward|pushed|put off|renamed|sold|gave up|given up|updated?|correction|corrected|actually|ended|split up|divorced|retired|resigned|revers(?:ed|es)|turned out|over to|has gone|since then|(?:the|our|my|his|her) new|not .{1,30} but)\b/i;
 const PAST =
   /\b(?:before|used to|former(?:ly)?|previous(?:ly)?|at first|original(?:ly)?|first (?:have|had|plan\w*|ch[oa]\w*|want\w*|think|thought|intend\w*)|did .{1,30} first|back then|earlier|initial(?:ly)?|in the past|ex|old(?:er)?|until|once|away from|no longer|last time)\b/i;
 /** A person by what they are to the speaker: a fact about one says nothing about another. */
@@ -63,9 +64,16 @@ export const bestOf = (sums: readonly number[], most: number): number[] =>
     .slice(0, most)
     .map(({ i }) => i);
 
-/** The message without the speaker's name, which the index puts before it. */
-const ownText = ({ speaker, text }: PooledCandidate): string =>
-  speaker !== null && text.startsWith(`${speaker}: `) ? text.slice(speaker.length + 2) : text;
+/**
+ * The message without the speaker's name, which the index puts before it; a memory without "The user", which is what "I" is in
+ * a message.
+ */
+const ownText = ({ speaker, text, isMessage }: PooledCandidate): string =>
+  speaker !== null && text.startsWith(`${speaker}: `)
+    ? text.slice(speaker.length + 2)
+    : isMessage
+      ? text
+      : text.replace(/^The user\b(?:['’]s)?\s*/u, "");
 
 /**
  * Judges the best candidates by what they add to the question, and orders statements on the same matter by time. `sums`: of the
@@ -130,6 +138,7 @@ export function secondStage(
       statements,
       sums: after,
       asked,
+      names: new Set(reader.tellingWords(namesIn(question).join(" ")).keys()),
       isPast: until === Infinity && asksForPast(question),
       until,
       weights,
@@ -211,6 +220,7 @@ function orderByTime(
     statements,
     sums,
     asked,
+    names,
     isPast,
     until,
     weights,
@@ -218,6 +228,7 @@ function orderByTime(
     statements: readonly Statement[];
     sums: readonly number[];
     asked: ReadonlySet<string>;
+    names: ReadonlySet<string>;
     isPast: boolean;
     until: number;
     weights: StatementWeights;
@@ -228,13 +239,13 @@ function orderByTime(
   for (const [k, later] of byTime.entries())
     for (const earlier of byTime.slice(0, k)) {
       if (earlier.one.createdAt === later.one.createdAt && !later.one.isMessage) continue;
-      const succession = successionOf(earlier, later, { asked, isPast });
+      const succession = successionOf(earlier, later, { asked, names, isPast });
       if (succession === null) continue;
-      const { closeness, changes } = succession;
+      const { closeness, holds, changes } = succession;
       const [winner, loser] =
         isPast || later.one.createdAt >= until ? [earlier.i, later.i] : [later.i, earlier.i];
       const gap = Math.max(0, (sums[loser] ?? 0) - (sums[winner] ?? 0));
-      const gain = weights.later * closeness + (changes ? weights.change + weights.gap * gap : 0);
+      const gain = weights.later * closeness + (holds ? weights.change + weights.gap * gap : 0);
       gains.set(winner, Math.max(gains.get(winner) ?? 0, gain));
       const replaced = judged[earlier.i];
       if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy = later.i;
@@ -245,16 +256,16 @@ function orderByTime(
   }
 }
 
-/** How close two statements are, 0 to 1, and whether the later one tells a change. */
-type Succession = { closeness: number; changes: boolean };
+/** How close two statements are, 0 to 1; whether the later one tells what holds now, and a change. */
+type Succession = { closeness: number; holds: boolean; changes: boolean };
 /** Of two versions of one fact. */
-const SAME_FACT: Succession = { closeness: 1, changes: true };
+const SAME_FACT: Succession = { closeness: 1, holds: true, changes: true };
 
 /** The succession of two statements; null if they are about different things. */
 function successionOf(
   earlier: Statement,
   later: Statement,
-  { asked, isPast }: { asked: ReadonlySet<string>; isPast: boolean },
+  { asked, names, isPast }: { asked: ReadonlySet<string>; names: ReadonlySet<string>; isPast: boolean },
 ): Succession | null {
   // Which version was true at a time that is named, its date tells.
   if (later.one.fact !== undefined && later.one.fact === earlier.one.fact) return isPast ? SAME_FACT : null;
@@ -270,8 +281,13 @@ function successionOf(
   const least = Math.min(weightOf(earlier.stems), weightOf(later.stems));
   const overlap = least === 0 ? 0 : weightOf(common) / least;
   const closeness = (cosineOf(earlier.vector, later.vector) + overlap) / 2;
-  if (closeness < (later.changes ? CLOSE_WITH_CHANGE : CLOSE)) return null;
-  return { closeness, changes: later.changes };
+  // A fact of which one version is true at a time says what holds now. A name alone may be of another matter.
+  const holds = later.changes || (later.one.fact !== undefined && earlier.one.isMessage);
+  const telling = [...asked].filter((stem) => !names.has(stem));
+  const shared = telling.filter((stem) => earlier.stems.has(stem)).length;
+  const isSame = later.changes || (holds && shared > 0 && shared >= telling.length / 2);
+  if (closeness < (isSame ? CLOSE_WITH_CHANGE : CLOSE)) return null;
+  return { closeness, holds, changes: later.changes };
 }
 
 function weightOf(stems: Iterable<readonly [string, { rarity: number }]>): number {

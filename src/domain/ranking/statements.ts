@@ -26,6 +26,9 @@ const EXCUSE = /[,;–—-]\s*(?:i'm|i am|i've|i have|we're|we are|we've|we have
 const GROUND =
   /^.{4,}?\b(?:am|is|are|was|were|has|have|had|can't|cannot|needs?|wants?|likes?|lives?|works?)\b.*?(?=[,;]\s*(?:so |and |but )?(?:what|which|where|who|when|how|why|can|could|should|do|does|is|are)\b)/i;
 
+/** The share of a question's stems that another question has which asks the same. What it states beside that is about something else. */
+const SAME = 0.7;
+
 export const opensQuestion = (text: string): boolean => OPENS.test(text);
 
 /** What a text says, apart from what it asks. */
@@ -76,11 +79,18 @@ export class StatementReader {
       part === null ? [] : part === sentence.trim() ? [all] : [this.tellingWords(part)],
     );
     const stems = new Set(stated.flatMap((one) => [...one.keys()]));
-    if (stems.size > 0) return { onlyAsks: false, stems, words };
-    const asking = sentences.flatMap(({ sentence, words: all }) =>
-      EXCUSE.test(sentence) ? [this.tellingWords(sentence.replace(EXCUSE, ""))] : [all],
+    const asking = sentences.flatMap(({ sentence, words: all, stated: part }) =>
+      part !== null && stems.size > 0
+        ? []
+        : EXCUSE.test(sentence)
+          ? [this.tellingWords(sentence.replace(EXCUSE, ""))]
+          : [all],
     );
-    return { onlyAsks: true, stems: new Set(asking.flatMap((one) => [...one.keys()])), words };
+    const asks = new Set(asking.flatMap((one) => [...one.keys()]));
+    const asksTheSame = matching(asks, asked) >= SAME * Math.max(1, asked.size);
+    return stems.size === 0 || (asksTheSame && matching(stems, asked) === 0)
+      ? { onlyAsks: true, stems: asks, words }
+      : { onlyAsks: false, stems, words };
   }
 
   #stemmed(word: string): Stemmed {
@@ -92,6 +102,9 @@ export class StatementReader {
     return found;
   }
 }
+
+const matching = (stems: ReadonlySet<string>, asked: ReadonlySet<string>): number =>
+  [...asked].filter((one) => stems.has(one)).length;
 
 /** The sentence with most of these stems; undefined if none has one. */
 function mostMatching<Sentence extends { words: ReadonlyMap<string, string> }>(
