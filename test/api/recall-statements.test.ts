@@ -82,6 +82,20 @@ describe("an echo of the question", () => {
     expect(await firstOf(user, "What can't Mira have?")).toContain("Mira");
   });
 
+  it.each([
+    ["Will is allergic to shellfish.", "What is Will allergic to?"],
+    ["When I'm in Rome I stay at Hotel Sole.", "Which hotel do I take in Rome?"],
+    ["Please call me Benny.", "What should you call me?"],
+    ["Can't eat gluten.", "What can't I eat?"],
+    ["I don't have a car.", "Which car do I have?"],
+    ["I have no idea how to swim.", "Can I swim?"],
+    ["Ana is the one who sings at weddings.", "Who sings at weddings?"],
+    ["The safe word is perfect.", "What is the safe word?"],
+    ["Am Sonntag Zahnarzt.", "Wann Zahnarzt?"],
+  ])("is not what states something: %s", async (text, query) => {
+    expect(await firstOf(await whoSaid(text, ...OTHERS), query)).toBe(text);
+  });
+
   it("says nothing where an assistant denies to know", async () => {
     const user = await whoHas("Invoice terms for the mill: 30 days.", ...OTHERS);
     const { id } = await create(user);
@@ -141,6 +155,36 @@ describe("a later statement on the same matter", () => {
       "Run on 9 May: left after two miles.",
     );
     expect(await firstOf(log, "What did I run on 4 May?")).toContain("ten miles");
+  });
+
+  it.each([
+    [
+      "The office wifi password is heron-12.",
+      "I changed the home wifi password to wren-34.",
+      "What is the office wifi password?",
+    ],
+    [
+      "Mia's swimming lesson is on Monday.",
+      "Leo's swimming lesson moved to Friday.",
+      "When is Mia's swimming lesson?",
+    ],
+    ["Anna's birthday is 4 May.", "Anna's birthday present is now wrapped.", "When is Anna's birthday?"],
+  ])("is none if it is about another thing: %s", async (holds, other, query) => {
+    const { hits } = await ask(await whoHas(holds, ...OTHERS, other), { query });
+    expect(hits[0]?.text).toBe(holds);
+    expect(hits[0]).not.toHaveProperty("replacedAt");
+  });
+
+  it.each([
+    ["My son is 6 years old.", "My son is now 7 years old.", "How old is my son?"],
+    [
+      "I take the blue pill before breakfast.",
+      "I now take the white pill before breakfast.",
+      "Which pill do I take before breakfast?",
+    ],
+    ["The shop is open until six.", "The shop is now open until eight.", "Until when is the shop open?"],
+  ])("holds for a question of today with a word that can mean the past: %s", async (before, now, query) => {
+    expect(await firstOf(await whoHas(before, ...OTHERS, now), query)).toBe(now);
   });
 
   it("is found by the order of time, and not of writing", async () => {

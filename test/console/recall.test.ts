@@ -20,7 +20,7 @@ it("shows what a query finds and why, what is left out, and the same as a comman
   const hits = page.locator(".hits").first().getByRole("listitem");
   await hits.first().getByText("third flowerpot").waitFor();
   await page.getByText("Confidence").first().waitFor();
-  await page.getByText("threshold 20 %").waitFor();
+  await page.getByText("threshold 13 %").waitFor();
   await expectAccessible(page);
   await hits.first().getByText("Features").click();
   await hits.first().getByRole("cell", { name: "soft" }).waitFor();

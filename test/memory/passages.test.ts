@@ -54,14 +54,15 @@ it.each([
   ["Which cake can I bake for Mira, since she can't have nuts?", false],
   ["What should I wear to the gala? The invitation says black tie.", false],
   ["How do I fix this?\n```js\nconst a = 1;\n```", false],
-  ["I have no information about payment terms.", true],
+  ["I have no information about payment terms.", false],
+  ["May lives in Bath.", false],
   ["", true],
 ])("tells if %j only asks", (text, only) => {
   expect(new StatementReader().statementsOf(text, { role: "user", asked: new Set() }).onlyAsks).toBe(only);
 });
 
 it("takes an assistant at its word that it knows nothing, whatever it says beside it", () => {
-  const text = "I can't find the policy number. If you have the letter at hand, look at the first page.";
+  const text = "There is no policy number in what you told me. The letter has it on its first page.";
   const reader = new StatementReader();
   const asked = new Set(reader.tellingWords("What is our policy number?").keys());
   expect(reader.statementsOf(text, { role: "assistant", asked }).onlyAsks).toBe(true);

@@ -5,7 +5,7 @@
 type AnswerType = { asks: RegExp; has: RegExp };
 
 const NUMBER = String.raw`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|once|twice|thirty|forty|fifty|sixty|hundred|thousand|no|none)\b`;
-const TIME = String.raw`\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|morning|evening|afternoon|night|weekend|week|month|year|spring|summer|autumn|winter|christmas|easter|ago|last|next|since|until|before|after|half past|quarter|(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b`;
+const TIME = String.raw`\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|morning|evening|afternoon|night|weekend|week|month|year|spring|summer|autumn|winter|christmas|easter|ago|last|next|since|until|before|after|half past|quarter|(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b`;
 /** A name inside a sentence, or at its beginning before a verb or a noun: "Wes bakes", "Annika's phone", "Mum: …". */
 const NAME = String.raw`(?<=[\p{L}\p{N},;:'’)–-]\s)(?!I\b)\p{Lu}\p{L}+|^\p{Lu}\p{L}+(?:['’]s\b|:|\s(?:\p{Lu}|\p{Ll}+s\b|is\b|has\b|was\b|will\b|and\b|can\b|said\b))`;
 const CURRENCY = String.raw`[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|eur|usd|gbp|chf|bucks|kr|crowns?|francs?|yen|free)\b|\b\d+p\b`;
@@ -14,7 +14,7 @@ const UNIT = String.raw`am|pm|feet|foot|ft|km|miles?|m|cm|mm|kg|g|years?|minutes
 const types: readonly AnswerType[] = [
   // Money. A number without a currency will do if it is no time, year or measure.
   {
-    asks: /\bhow much (?:is|are|was|were|money|did we pay|do (?:i|we) (?:pay|owe))\b|\bwhat (?:does|did|do|will) .+ (?:cost|pay|charge)\b|\bhow much (?:does|did|do|will) .+ (?:cost|pay|charge|earn)\b|\b(?:price|salary|rent|fees?|deposit|budget)\b/i,
+    asks: /\bhow much (?:is|are|was|were|money|did we pay|do (?:i|we) (?:pay|owe))\b|\b(?:what|how much) (?:does|did|do|will) .{1,80} (?:cost|pay|charge|earn)\b|\b(?:price|salary|rent|fees?|deposit|budget)\b/i,
     has: new RegExp(
       `${CURRENCY}|(?<![:.\\d])\\b(?!(?:19|20)\\d\\d\\b)\\d{2,}\\b(?!:\\d|\\s*(?:${UNIT})\\b)`,
       "i",
@@ -25,23 +25,23 @@ const types: readonly AnswerType[] = [
     asks: /\bhow old\b|\bwhat age\b/i,
     has: /\byears? old|\bborn\b|\bturn(?:s|ed|ing)?\b|\baged?\b|\bis (?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|\b\d{1,3}(?: years)?\b(?!\d|:| ?(?:am|pm|%|euros?|pounds|dollars))/i,
   },
-  { asks: /\be-?mail\b/i, has: /@/ },
+  { asks: /\be-?mails?\b(?!\s+(?:app|client|list|program|provider|reader))/i, has: /@/ },
   {
     asks: /\b(?:phone|mobile|telephone|cell)\b(?= number| of|\?|$)|\b(?:phone|telephone|mobile) number\b/i,
-    has: /\d[\d\s()/-]{2,}\d/,
+    has: /\b(?!(?:19|20)\d\d\b)\d[\d\s()/-]{2,}\d/,
   },
   {
-    asks: /\b(?:wife|husband|spouse|married)\b/i,
+    asks: /\bwho is .{0,40}(?:wife|husband|spouse)\b|\bname of .{0,40}(?:wife|husband)\b|\bmarried\b/i,
     has: /\b(?:wife|husband|spouse|marr(?:y|ied)|wedding|widow\w*)\b/i,
   },
   { asks: /\bbirthday\b|\bdate of birth\b/i, has: /\bbirthday|\bborn\b|\bturns\b/i },
   // A code or an identity number: letters with digits, a long number that is no year, or something quoted.
   {
-    asks: /\b(?:passwords?|passcode|pin|postcode|(?<!dress )code)\b|\b(?:serial|reference|policy|account|booking|confirmation|licen[cs]e|docket|passport|card|customer|invoice)\b.{0,12}\bnumber\b|\bnumber plate\b/i,
-    has: /\b(?=\w*\d)(?=\w*\p{L})[\p{L}\d]+\b|\p{L}-\d|\d-\p{L}|\d-\d|\b(?!(?:19|20)\d\d\b)\d{3,}\b|\w-\w+-\w|["“][^"”]+["”]|\b(?:password|code|pin|passcode) is\b/u,
+    asks: /\b(?:passwords?|passcode|pin|postcode)\b|\bcode(?:$| (?:of|for|to)\b)|\b(?:serial|reference|policy|account|booking|confirmation|licen[cs]e|docket|passport|card|customer|invoice)\b.{0,12}\bnumber\b|\bnumber plate\b/i,
+    has: /\b(?=\w*\d)(?=\w*\p{L})[\p{L}\d]+\b|\p{L}-\d|\d-\p{L}|\d-\d|\b(?!(?:19|20)\d\d\b)\d{3,}\b|\w-\w+-\w|["“][^"“”]+["”]|\b(?:password|code|pin|passcode) is\b/u,
   },
   {
-    asks: /\bhow (?:many|tall|high|heavy|big|far|fast|wide|deep|large|hot|warm)\b|\bhow much .*\bweigh\b|\b(?:weight|height|capacity|percentage|distance|size)\b/i,
+    asks: /\bhow (?:many|tall|high|heavy|big|far|fast|wide|deep|large|hot|warm)\b|\bhow much .{1,80}\bweigh\b|\b(?:weight|height|capacity|percentage|distance|size)\b/i,
     has: new RegExp(`${NUMBER}|\\b(?:small|medium|large|xl|xs)\\b`, "i"),
   },
   {
@@ -59,7 +59,7 @@ const types: readonly AnswerType[] = [
   },
   {
     asks: /\bcolou?r\b/i,
-    has: /\b(?:red|green|blue|yellow|white|black|gr[ae]y|brown|pink|purple|violet|orange|turquoise|beige|cream|gold|silver|navy|teal|olive|mint|lilac|ochre|ivory|crimson|maroon|colou?r)\b/i,
+    has: /\b(?:red|green|blue|yellow|white|black|gr[ae]y|brown|pink|purple|violet|orange|turquoise|beige|cream|gold|silver|navy|teal|olive|mint|lilac|ochre|ivory|crimson|maroon|anthracite|burgundy|charcoal|terracotta|copper|bronze|indigo|khaki|mustard|peach|rose|rust|sand|scarlet|tan|lime|\w+ish|colou?r\w*)\b/i,
   },
   {
     asks: /^(?:and |so |but )?who(?:m|se)?\b/i,
@@ -68,10 +68,7 @@ const types: readonly AnswerType[] = [
       "u",
     ),
   },
-  {
-    asks: /\b(?:what|how) .*\bcalled\b|\bname of\b/i,
-    has: new RegExp(`${NAME}|\\b(?:called|named|name)\\b`, "u"),
-  },
+  { asks: /\bname of\b/i, has: new RegExp(`${NAME}|\\b(?:called|named|name)\\b`, "u") },
 ];
 
 /** True if a question asks for a type of answer that a text has not. */

@@ -168,6 +168,10 @@ const isChatter = (text: string): boolean =>
     (word, i, words) => isSmallTalk(word) && (!ASKING.has(word) || words[i + 1] === "you"),
   );
 
+/** True for a word of chatter that is no courtesy, and may be a value: "perfect", "lovely". */
+export const isFillerWord = (word: string): boolean =>
+  !COURTESY.has(word) && !TALK.has(word) && (FILLERS.has(word) || AGREES.has(word));
+
 /** True for a word of courtesy or chatter, which is about the conversation and not about what is so. */
 export const isAboutTalk = (word: string): boolean =>
   COURTESY.has(word) || FILLERS.has(word) || AGREES.has(word) || TALK.has(word);

@@ -36,6 +36,9 @@ const PERSONAL =
 const TASK =
   /^(?:(?:please|can you|could you|now|ok(?:ay)?,?)\s+)*(?:brainstorm|calculate|code|compare|compose|compute|convert|correct|count|create|define|describe|draft|draw|explain|fix|generate|give me|imagine|implement|invent|list|make|paraphrase|pretend|proofread|recommend|rephrase|rewrite|shorten|solve|sort|spell|suggest|summari[sz]e|tell me (?:a|an|something)|translate|write)\b/i;
 
+/** Characters of a line in which an answer is looked for. */
+const LOOKED_AT = 1_000;
+
 /** The signals of a whole result. `best`: the place of the best line in the pool. */
 export function signalsOf(
   question: string,
@@ -76,7 +79,7 @@ export function signalsOf(
     softNear: isForeign ? 1 : softNear,
     cosine: isForeign ? 1 : nearest,
     covered: isForeign ? 1 : coverage(pieces, best, names),
-    lacksType: line !== undefined && lacksType(question, line.text) ? 1 : 0,
+    lacksType: line !== undefined && lacksType(question, line.text.slice(0, LOOKED_AT)) ? 1 : 0,
     date: Math.max(0, line?.date ?? 0),
     task: TASK.test(question) ? 1 : 0,
     personal:

@@ -41,8 +41,8 @@ type Frequencies = {
 };
 /** The word model, and how many of the user's documents hold each of its pieces. */
 export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
-/** `until`: the end of the times that the question names. */
-export type Question = { text: string; now: number; until?: number | undefined };
+/** `until`: the end of the times that the question names. `isPast`: it is about what was so before, without such a time. */
+export type Question = { text: string; now: number; until?: number | undefined; isPast?: boolean };
 
 /** A question of more pieces than this is compared by its first ones: each costs a look at all words of the pool. */
 const MOST_PIECES = 64;

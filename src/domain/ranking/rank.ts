@@ -74,14 +74,18 @@ export function rank(
     words === null
       ? NO_PASSAGES
       : byPassages(question.text, first, { pool, table, matches, weightOf, words });
-  const judged = secondStage(question.text, {
-    pool,
-    sums: first,
-    words,
-    until: question.until,
-    weights: model.statements,
-  });
   const factor = weights.statements ?? 1;
+  const judged =
+    factor === 0
+      ? []
+      : secondStage(question.text, {
+          pool,
+          sums: first,
+          words,
+          until: question.until,
+          isPast: question.isPast ?? false,
+          weights: model.statements,
+        });
   const sums = first.map((sum, i) => sum + factor * (judged[i]?.added ?? 0));
   const most = Math.max(...sums);
   const signals = signalsOf(question.text, {

@@ -1,3 +1,4 @@
+import { lacksType } from "./answer-type.ts";
 import { asksForQuestions } from "./asks.ts";
 import { rarityOf, type WordStatistics } from "./features.ts";
 import { cosineOf, sumOfRows } from "./lexicon.ts";
@@ -41,16 +42,19 @@ const [OF_ECHO, OF_REQUEST] = [1, 3];
 /** Two statements are about the same matter from this closeness on; with a change and two rare words in common, from the other. */
 const [CLOSE, CLOSE_WITH_CHANGE] = [0.45, 0.2];
 /** Documents that hold a rare word, and the rare words that two statements have in common. */
-const [RARE, IN_COMMON] = [4, 2];
+const [RARE, IN_COMMON] = [4, 1];
 
 /** Words of change in a statement, and of the past in a question. English. */
 const CHANGES =
   /\b(?:moved?|moves|moving|meant|rais(?:ed|es)|lower(?:ed|s)|increas(?:ed|es)|reduc(?:ed|es)|bought a|instead|now|cancel(?:led|ed|s)?|left|no longer|any ?more|chang(?:ed?|es|ing)|switch(?:ed|es)?|swap(?:ped|s)?|stopped|stops|quit|from (?:today|now|next|tomorrow)|these days|replac(?:ed?|es)|became|become|after all|postponed?|rescheduled|brought forward|pushed|put off|renamed|sold|gave up|given up|updated?|correction|corrected|actually|ended|split up|divorced|retired|resigned|revers(?:ed|es)|turned out|over to|has gone|since then|(?:the|our|my|his|her) new|not .{1,30} but)\b/i;
 const PAST =
-  /\b(?:before|used to|former(?:ly)?|previous(?:ly)?|at first|original(?:ly)?|first (?:have|had|plan\w*|ch[oa]\w*|want\w*|think|thought|intend\w*)|did .{1,30} first|back then|earlier|initial(?:ly)?|in the past|ex|old(?:er)?|until|once|away from|no longer|last time)\b/i;
+  /\b(?:used to|former(?:ly)?|previous(?:ly)?|at first|original(?:ly)?|did .{1,30} first|back then|initial(?:ly)?|in the past|last time)\b|\b(?:did|was|were|had)\b.{0,80}\b(?:before|first|earlier|old|until|once|away from)\b|\b(?:before|first|earlier|until)\b.{0,80}\b(?:did|was|were|had)\b/i;
 /** A person by what they are to the speaker: a fact about one says nothing about another. */
-const KIN =
-  /^(?:my|our|his|her|their)\s+(?:\w+\s+)?(mothers?|mum|mom|fathers?|dad|parents?|sisters?|brothers?|siblings?|aunts?|uncles?|cousins?|nieces?|nephews?|sons?|daughters?|kids?|child(?:ren)?|wife|husband|partner|girlfriend|boyfriend|gran(?:dma|dpa|ny|dad|dmother|dfather)?|grand(?:son|daughter)|neighbou?rs?|friends?|boss|colleagues?|flatmate|roommate|landlord|tenant)\b/i;
+const RELATIVES = String.raw`mothers?|mum|mom|fathers?|dad|parents?|sisters?|brothers?|siblings?|aunts?|uncles?|cousins?|nieces?|nephews?|sons?|daughters?|kids?|child(?:ren)?|wife|husband|partner|girlfriend|boyfriend|gran(?:dma|dpa|ny|dad|dmother|dfather)?|grand(?:son|daughter)|neighbou?rs?|friends?|boss|colleagues?|flatmate|roommate|landlord|tenant`;
+const RELATIVE = new RegExp(String.raw`\b(?:${RELATIVES})\b`, "i");
+const KIN = new RegExp(String.raw`^(?:my|our|his|her|their)\s+(?:\w+\s+)?(${RELATIVES})\b`, "i");
+/** A question about the speaker. */
+const OWN = /\b(?:i|me|my)\b/i;
 const YES_OR_NO = /^(?:is|are|am|was|were|do|does|did|can|could|would|will|should|have|has|had)\b/i;
 
 /** True if a question is about what was so before. */
@@ -86,12 +90,14 @@ export function secondStage(
     sums,
     words,
     until = Infinity,
+    isPast,
     weights,
   }: {
     pool: readonly PooledCandidate[];
     sums: readonly number[];
     words: WordStatistics | null;
-    until?: number;
+    until?: number | undefined;
+    isPast: boolean;
     weights: StatementWeights;
   },
 ): Judgement[] {
@@ -102,16 +108,17 @@ export function secondStage(
   const readings = best.flatMap((i) => {
     const one = pool[i];
     if (one === undefined || one.text.length > ECHO) return [];
-    const { onlyAsks, stems, words: said } = reader.statementsOf(ownText(one), { role: one.role, asked });
-    const news = [...stems].filter((stem) => !asked.has(stem)).length;
+    const read = reader.statementsOf(ownText(one), { role: one.role, asked });
+    const { onlyAsks, stems, chatter, words: said } = read;
+    const news = chatter + [...stems].filter((stem) => !asked.has(stem)).length;
     return [{ i, one, onlyAsks, news, said }];
   });
-  for (const { i, one } of readings) {
-    const judgement = judged[i];
-    const [, kin] = KIN.exec(ownText(one)) ?? [];
-    if (judgement !== undefined && kin !== undefined && !question.toLowerCase().includes(kin.toLowerCase()))
-      judgement.added += weights.other;
-  }
+  // A question of the speaker about themselves is not about their relatives.
+  if (OWN.test(question) && !RELATIVE.test(question))
+    for (const { i, one } of readings) {
+      const judgement = judged[i];
+      if (judgement !== undefined && KIN.test(ownText(one))) judgement.added += weights.other;
+    }
   // A search by one word looks for whatever has it.
   if (!asksForQuestions(question) && (asked.size > 1 || opensQuestion(question))) {
     const states = YES_OR_NO.test(question);
@@ -135,11 +142,12 @@ export function secondStage(
     );
     const after = sums.map((sum, i) => sum + (judged[i]?.added ?? 0));
     orderByTime(judged, {
+      question,
       statements,
       sums: after,
       asked,
       names: new Set(reader.tellingWords(namesIn(question).join(" ")).keys()),
-      isPast: until === Infinity && asksForPast(question),
+      isPast,
       until,
       weights,
     });
@@ -217,6 +225,7 @@ function statementOf(
 function orderByTime(
   judged: readonly Judgement[],
   {
+    question,
     statements,
     sums,
     asked,
@@ -225,6 +234,7 @@ function orderByTime(
     until,
     weights,
   }: {
+    question: string;
     statements: readonly Statement[];
     sums: readonly number[];
     asked: ReadonlySet<string>;
@@ -239,7 +249,7 @@ function orderByTime(
   for (const [k, later] of byTime.entries())
     for (const earlier of byTime.slice(0, k)) {
       if (earlier.one.createdAt === later.one.createdAt && !later.one.isMessage) continue;
-      const succession = successionOf(earlier, later, { asked, names, isPast });
+      const succession = successionOf(earlier, later, { question, asked, names, isPast });
       if (succession === null) continue;
       const { closeness, holds, changes } = succession;
       const [winner, loser] =
@@ -248,7 +258,7 @@ function orderByTime(
       const gain = weights.later * closeness + (holds ? weights.change + weights.gap * gap : 0);
       gains.set(winner, Math.max(gains.get(winner) ?? 0, gain));
       const replaced = judged[earlier.i];
-      if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy = later.i;
+      if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy ??= later.i;
     }
   for (const [i, gain] of gains) {
     const judgement = judged[i];
@@ -265,16 +275,24 @@ const SAME_FACT: Succession = { closeness: 1, holds: true, changes: true };
 function successionOf(
   earlier: Statement,
   later: Statement,
-  { asked, names, isPast }: { asked: ReadonlySet<string>; names: ReadonlySet<string>; isPast: boolean },
+  {
+    question,
+    asked,
+    names,
+    isPast,
+  }: { question: string; asked: ReadonlySet<string>; names: ReadonlySet<string>; isPast: boolean },
 ): Succession | null {
   // Which version was true at a time that is named, its date tells.
   if (later.one.fact !== undefined && later.one.fact === earlier.one.fact) return isPast ? SAME_FACT : null;
   if (later.kin !== null && later.kin !== earlier.kin) return null;
+  // What has no answer of the asked type replaces none.
+  if (lacksType(question, later.one.text) && !lacksType(question, earlier.one.text)) return null;
   const named = [...asked].filter((stem) => earlier.stems.has(stem));
   const lacking = named.filter((stem) => !later.stems.has(stem));
   const common = [...earlier.stems].filter(([stem]) => later.stems.has(stem));
   if (lacking.some((stem) => /\d/.test(stem))) return null;
-  const rare = common.filter(([, { held }]) => held <= RARE);
+  // Words of the question are the matter, and not the old value.
+  const rare = common.filter(([stem, { held }]) => held <= RARE && !asked.has(stem));
   const sameValue = later.changes && rare.length >= IN_COMMON;
   const covers = named.length > 0 && lacking.length === 0;
   if (!sameValue && !covers) return null;

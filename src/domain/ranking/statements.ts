@@ -1,5 +1,5 @@
 import { stem, wordsOf } from "../memory/content-stems.ts";
-import { isAboutTalk } from "./asked-part.ts";
+import { isAboutTalk, isFillerWord } from "./asked-part.ts";
 import { folded } from "./fold.ts";
 import { isTelling } from "./question.ts";
 
@@ -8,11 +8,12 @@ const SENTENCES = /(?<=[.!?…؟।])\s+|(?<=[。！？])|\n+/u;
 const QUESTION_MARK = /[?？؟]["'”’)\]]*$/;
 /** Words that open a question, or a request that is put as one. English. */
 const OPENS =
-  /^(?:(?:and|so|but|or|ok|okay|also|hey|hi|hello|well|now|then|please|sorry|actually|again|by the way|quick question)[,: ]+)*(?:what(?:'s|s)?|where(?:'s|s)?|when|who(?:'s|s|m|se)?|which|why|how|is|are|am|was|were|do|does|did|can|could|would|will|should|shall|have|has|had|may|might|any|remind me|tell me|show me|give me|let me|need|(?:still )?looking|one moment|i(?:'ll| will) (?:check|look)|i (?:was |am |still )?(?:need|looking|wonder|forg[eo]t|want to know|can't (?:find|remember)))\b/i;
-/** A text of a few words asks with one of these, wherever it stands: "Christmas lights - where?". */
-const ASKING = /\b(?:what|where|when|who|whose|which|why|how|please|pls|anyone)\b/i;
+  /^(?:(?:and|so|but|or|ok|okay|also|hey|hi|hello|well|now|then|please|sorry|actually|again|by the way|quick question)[,: ]+)*(?:what(?:'s|s)?|where(?:'s|s)?|when (?:is|are|was|were|do|does|did|can|could|will|would|should|has|have)|who(?:'s|s|m|se)?|which|why|how|(?:is|are|am|was|were|do|does|did|can|could|would|will|should|shall|have|has|had|may|might) (?:i|you|he|she|it|we|they|there|this|that|these|those|the|an?|my|your|our|his|her|their|any\w*|some\w*)|any|remind me|tell me|show me|give me|let me|need|(?:still )?looking|one moment|i(?:'ll| will) (?:check|look)|i (?:was |am |still )?(?:need|looking|wonder|forg[eo]t|want to know|can't (?:find|remember)))\b/i;
+/** A text of a few words asks with one of these at its end or behind a pause: "gala - what to wear", "gate code pls". */
+const ASKING =
+  /\b(?:what|where|when|who|whose|which|why|how|please|pls|anyone|again)\P{L}*$|(?:[,:–—]| -)\s*(?:what|where|when|who|whose|which|why|how)\b/iu;
 const FEW = 10;
-/** Says that nothing is known: "I have no information about …", "there is no … in what you told me". */
+/** An assistant says that it knows nothing: "I have no information about …", "there is no … in what you told me". */
 const DENIES =
   /\b(?:no|not|never|cannot|unable|nothing|any)\b|\b(?:don|can|couldn|didn|haven|isn|doesn)['’]t\b/i;
 const KNOWING =
@@ -37,6 +38,8 @@ type Statements = {
   onlyAsks: boolean;
   /** The telling stems of what it states; of all of it if it only asks. */
   stems: ReadonlySet<string>;
+  /** The number of words of chatter in what it states, which may be a value: "The safe word is perfect". */
+  chatter: number;
   /** All its telling words by their stems. */
   words: ReadonlyMap<string, string>;
 };
@@ -71,10 +74,14 @@ export class StatementReader {
     const sentences = text
       .split(SENTENCES)
       .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
-      .map((sentence) => ({ sentence, words: this.tellingWords(sentence), stated: statedIn(sentence) }));
+      .map((sentence) => ({
+        sentence,
+        words: this.tellingWords(sentence),
+        stated: statedIn(sentence, role),
+      }));
     const words = new Map(sentences.flatMap((one) => [...one.words]));
     if (role === "assistant" && mostMatching(sentences, asked)?.stated === null)
-      return { onlyAsks: true, stems: new Set(), words };
+      return { onlyAsks: true, stems: new Set(), chatter: 0, words };
     const stated = sentences.flatMap(({ sentence, words: all, stated: part }) =>
       part === null ? [] : part === sentence.trim() ? [all] : [this.tellingWords(part)],
     );
@@ -89,8 +96,13 @@ export class StatementReader {
     const asks = new Set(asking.flatMap((one) => [...one.keys()]));
     const asksTheSame = matching(asks, asked) >= SAME * Math.max(1, asked.size);
     return stems.size === 0 || (asksTheSame && matching(stems, asked) === 0)
-      ? { onlyAsks: true, stems: asks, words }
-      : { onlyAsks: false, stems, words };
+      ? { onlyAsks: true, stems: asks, chatter: 0, words }
+      : {
+          onlyAsks: false,
+          stems,
+          chatter: chatterIn(sentences.flatMap((one) => one.stated ?? []).join(" ")),
+          words,
+        };
   }
 
   #stemmed(word: string): Stemmed {
@@ -122,13 +134,20 @@ function mostMatching<Sentence extends { words: ReadonlyMap<string, string> }>(
 }
 
 /** The part of a sentence that states something, or null. */
-function statedIn(sentence: string): string | null {
+function statedIn(sentence: string, role: string | null): string | null {
   const plain = sentence.trim();
   const asks =
     QUESTION_MARK.test(plain) || OPENS.test(plain) || (ASKING.test(plain) && wordsOf(plain).length <= FEW);
-  if (!asks) return deniesKnowledge(plain) ? null : plain;
+  if (!asks) return role === "assistant" && deniesKnowledge(plain) ? null : plain;
   return (REASON.exec(plain) ?? (OPENS.test(plain) ? null : GROUND.exec(plain)))?.[0] ?? null;
 }
+
+/** Words of chatter that are no courtesy. */
+const chatterIn = (text: string): number =>
+  new Set(wordsOf(text).map(folded))
+    .values()
+    .filter((word) => isTelling(word) && isFillerWord(word))
+    .toArray().length;
 
 const deniesKnowledge = (sentence: string): boolean =>
   DENIES.test(sentence) && KNOWING.test(sentence) && BETWEEN_THEM.test(sentence);
