@@ -121,6 +121,21 @@ describe("a later statement on the same matter", () => {
     expect(hits[0]).not.toHaveProperty("replacedAt");
   });
 
+  it("is told in a sentence, and stands in a context's block with its end", async () => {
+    const user = await whoSaid(LUNCH, ...OTHERS, "When is Dad's birthday lunch?", MOVED);
+    const query = "When is Dad's birthday lunch?";
+    const { hits } = await ask(user, { query, explain: true });
+    const sentences = new Map(hits.map(({ text, why }) => [text, (why as { sentence: string }).sentence]));
+    expect(sentences.get(MOVED)).toBe("It is the latest statement on this matter.");
+    expect(sentences.get(LUNCH)).toBe("A later statement, of 2026-03-08, seems to replace it.");
+    expect(sentences.get(query)).toBe("It asks what the query asks, and says no more.");
+    expect((await ask(user, { query })).hits[0]?.why).not.toHaveProperty("sentence");
+    const layers = [{ type: "recalled", minScore: 0 }];
+    const { recalled } = (await call(`/v1/users/${user}/context`, { json: { query, layers } })).body;
+    expect(recalled.text).toContain(`[user said | 2026-03-02 | until 2026-03-08] ${LUNCH}`);
+    expect(recalled.text).toContain(`[user said | 2026-03-08] ${MOVED}`);
+  });
+
   it("comes second if the question is about what was so before, by a word or by a time", async () => {
     const user = await whoSaid(LUNCH, ...OTHERS, MOVED);
     expect(await firstOf(user, "When was Dad's birthday lunch originally?")).toBe(LUNCH);

@@ -21,6 +21,10 @@ it("shows what a query finds and why, what is left out, and the same as a comman
   await hits.first().getByText("third flowerpot").waitFor();
   await page.getByText("Confidence").first().waitFor();
   await page.getByText("threshold 13 %").waitFor();
+  await hits
+    .first()
+    .getByText(/^(It|The query|A later)/)
+    .waitFor();
   await expectAccessible(page);
   await hits.first().getByText("Features").click();
   await hits.first().getByRole("cell", { name: "soft" }).waitFor();

@@ -375,6 +375,7 @@ function HitRow({ user, hit, most, leftOut }: { user: string; hit: Hit; most: nu
           </bdi>
         </a>
       </p>
+      {why.sentence !== undefined && <p class="quiet">{why.sentence}</p>}
       <div
         class="parts"
         role="img"

@@ -186,7 +186,7 @@ export class ContextItems {
         return {
           id: `${id}:${seqOf(place.n)}`,
           place,
-          shown: { text: `[${said} | ${day(document.createdAt)}] ${text}` },
+          shown: { text: `[${said} | ${day(document.createdAt)}${untilOf(place)}] ${text}` },
         };
       }
       const row = rows.get(place.n);
@@ -274,15 +274,15 @@ export class ContextItems {
   }
 
   #placeOf(hit: Hit): Place | null {
-    const { passage, threadId, seq, version, validTo } = hit;
+    const { passage, threadId, seq, version, validTo, replacedAt } = hit;
+    const end = validTo ?? replacedAt;
+    const until = end === undefined ? {} : { until: end };
     const part = passage === undefined ? {} : { passage: [passage.start, passage.end] as const };
     if (threadId === undefined || seq === undefined)
-      return version === undefined
-        ? null
-        : { n: version, ...part, ...(validTo !== undefined && { until: validTo }) };
+      return version === undefined ? null : { n: version, ...part, ...until };
     const thread = this.#deps.stores.threads.get(threadId);
     const position = thread === null ? null : this.#deps.stores.lineage.position(thread, seq);
-    return position === null ? null : { n: position, ...part };
+    return position === null ? null : { n: position, ...part, ...until };
   }
 }
 
@@ -309,6 +309,10 @@ const bestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
 const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
   rows.toSorted((a, b) => b.createdAt - a.createdAt || b.version - a.version);
 
+/** The end of what a line says, if a later statement replaces it or its validity ends. */
+const untilOf = (place: Place): string =>
+  "until" in place && place.until !== undefined ? ` | until ${day(place.until)}` : "";
+
 /** A line for a memory's version. Only what never changes of a version is in it. */
 function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.version }): ContextItem {
   const { id, kind, title, subject, predicate, object, text, validFrom, createdAt, source } = row;
@@ -325,10 +329,11 @@ function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.versio
     case "episodes":
       return at({ text: `[${day(createdAt)}] ${oneLine(text)}` });
     case "recalled": {
-      const until = "until" in place && place.until !== undefined ? ` | until ${day(place.until)}` : "";
       const [start, end] = part ?? [0, text.length];
       const named = title === null ? "" : `${quoted(title)}: `;
-      return at({ text: `[${kind} | ${day(validFrom)}${until}] ${named}${oneLine(text.slice(start, end))}` });
+      return at({
+        text: `[${kind} | ${day(validFrom)}${untilOf(place)}] ${named}${oneLine(text.slice(start, end))}`,
+      });
     }
     case "facts":
     case "changes":

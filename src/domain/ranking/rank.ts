@@ -13,6 +13,7 @@ import {
 } from "./features.ts";
 import { isLong, type Passage } from "./passages.ts";
 import type { CandidateKind, PooledCandidate } from "./pool.ts";
+import { reasonOf } from "./reason.ts";
 import { bestOf, secondStage } from "./second-stage.ts";
 import type { RankingModel } from "./weights.ts";
 
@@ -36,8 +37,9 @@ export type Weights = { [Name in WeightName]?: number | undefined };
 
 /** The contribution of each group of features, and of the second stage, to the sum that orders the hits. */
 type ScoreParts = { [Name in WeightName]?: number };
-/** `features`: those of the candidate that are not 0, as an evaluation fits weights to them. */
+/** `features`: those of the candidate that are not 0, as an evaluation fits weights to them. `sentence`: why it is where it is. */
 type Explanation = {
+  sentence: string;
   parts: ScoreParts;
   features: { [Name in Feature]?: number };
   kind: CandidateKind;
@@ -114,7 +116,10 @@ export function rank(
         ...(until !== undefined && { until }),
         ...(passage !== undefined && { passage }),
         ...(explain && {
-          explanation: explanationOf(table, i, { kind, weightOf, statements: factor * added }),
+          explanation: {
+            ...explanationOf(table, i, { kind, weightOf, statements: factor * added }),
+            sentence: reasonOf(table, i, { judgement: judged[i], replacedAt: until }),
+          },
         }),
       };
     })
@@ -204,7 +209,7 @@ function explanationOf(
   table: FeatureTable,
   i: number,
   { kind, weightOf, statements }: { kind: CandidateKind; weightOf: WeightOf; statements: number },
-): Explanation {
+): Omit<Explanation, "sentence"> {
   const parts: ScoreParts = statements === 0 ? {} : { statements: rounded(statements) };
   for (const name of groupNames) {
     const group: readonly Feature[] = groups[name];

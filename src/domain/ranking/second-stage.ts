@@ -29,6 +29,8 @@ export type Judgement = {
   added: number;
   /** It asks what the question asks, or says no more than it. */
   isEcho: boolean;
+  /** What it is to the question, or to the others: why its sum changes. */
+  role?: "echo" | "request" | "reply" | "later" | "earlier";
   /** The place in the pool of a statement that replaces this one. */
   replacedBy?: number;
 };
@@ -128,9 +130,13 @@ export function secondStage(
       if (judgement === undefined || !one.isMessage) continue;
       const repeats = news === 0 && !states;
       judgement.isEcho = (onlyAsks && news <= OF_ECHO) || (repeats && one.role !== "assistant");
-      if (judgement.isEcho) judgement.added += weights.echo;
-      else if (onlyAsks && news <= OF_REQUEST) judgement.added += weights.asks;
-      else if (repeats) judgement.added += weights.repeats;
+      if (judgement.isEcho) {
+        judgement.role = "echo";
+        judgement.added += weights.echo;
+      } else if (onlyAsks && news <= OF_REQUEST) {
+        judgement.role = "request";
+        judgement.added += weights.asks;
+      } else if (repeats) judgement.added += weights.repeats;
     }
     liftReplies(judged, { pool, sums, reader, asked, share: weights.reply });
   }
@@ -183,7 +189,10 @@ function liftReplies(
     });
     if (onlyAsks || [...stems].filter((stem) => !asked.has(stem)).length <= OF_ECHO) continue;
     const own = sums[i] ?? 0;
-    reply.added = Math.max(reply.added, share * (sums[before] ?? 0) - own);
+    const lifted = share * (sums[before] ?? 0) - own;
+    if (lifted <= reply.added) continue;
+    reply.added = lifted;
+    reply.role = "reply";
   }
 }
 
@@ -257,6 +266,8 @@ function orderByTime(
       const gap = Math.max(0, (sums[loser] ?? 0) - (sums[winner] ?? 0));
       const gain = weights.later * closeness + (holds ? weights.change + weights.gap * gap : 0);
       gains.set(winner, Math.max(gains.get(winner) ?? 0, gain));
+      const won = judged[winner];
+      if (holds && won !== undefined) won.role = winner === later.i ? "later" : "earlier";
       const replaced = judged[earlier.i];
       if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy ??= later.i;
     }

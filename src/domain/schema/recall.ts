@@ -127,7 +127,7 @@ const recallFields = z.strictObject({
   }),
   explain: z.boolean().optional().openapi({
     description:
-      "Each hit has the parts of its score in `why.parts` and its features in `why.features`, and the answer has `signals`.",
+      "Each hit says in `why.sentence` why it is where it is, and has the parts of its score in `why.parts` and its features in `why.features`. The answer has `signals`.",
   }),
   deadlineMs: z.int().min(1).max(limits.recallDeadlineMs).optional().openapi({
     description:
@@ -177,6 +177,9 @@ export const Hit = z
         vector: z.int().optional(),
         key: z.literal(true).optional(),
         date: z.literal(true).optional(),
+        sentence: z.string().optional().openapi({
+          description: "With `explain`: one plain sentence that says why the hit is where it is.",
+        }),
         parts: z.object(eachPart(z.number().optional())).optional().openapi({
           description:
             "With `explain`: what each part adds to the sum that orders the hits. The names are those of `weights`.",

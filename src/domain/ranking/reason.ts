@@ -1,0 +1,43 @@
+import type { Feature, FeatureTable } from "./features.ts";
+import type { Judgement } from "./second-stage.ts";
+
+/** What a hit shares with the query, the most telling first. */
+const SHARED: readonly (readonly [Feature, string])[] = [
+  ["exact", "It has words of the query."],
+  ["soft", "It has words like those of the query."],
+  ["vector", "Its meaning is near the query."],
+  ["softNear", "It stands beside a message that fits the query."],
+];
+/** The share of the best match from which one counts as a reason. */
+const CLEAR = 0.5;
+
+/** One plain sentence that says why a candidate is where it is. `replacedAt`: the time of what replaces it. */
+export function reasonOf(
+  table: FeatureTable,
+  i: number,
+  { judgement, replacedAt }: { judgement: Judgement | undefined; replacedAt: number | undefined },
+): string {
+  const value = (name: Feature): number => table[name][i] ?? 0;
+  switch (judgement?.role) {
+    case "echo":
+      return "It asks what the query asks, and says no more.";
+    case "request":
+      return "It asks, and states nothing.";
+    case "reply":
+      return "It replies to a message that asks the same.";
+    case "later":
+      return "It is the latest statement on this matter.";
+    case "earlier":
+      return "It was so before, as the query asks.";
+    default:
+  }
+  if (replacedAt !== undefined) {
+    const day = new Date(replacedAt).toISOString().slice(0, 10);
+    return `A later statement, of ${day}, seems to replace it.`;
+  }
+  if (value("key") > CLEAR) return "The query names it.";
+  if (value("date") < 0) return "Another version was true at the time that the query names.";
+  if (value("date") > CLEAR) return "It is of the time that the query names.";
+  const shared = SHARED.find(([name]) => value(name) >= CLEAR) ?? SHARED.find(([name]) => value(name) > 0);
+  return shared?.[1] ?? "It is among the nearest, and shares little with the query.";
+}
