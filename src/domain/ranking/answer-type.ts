@@ -52,7 +52,7 @@ const types: readonly AnswerType[] = [
     asks: /\bhow often\b/i,
     has: /\b(?:every|each|daily|weekly|monthly|yearly|annually|times|once|twice|per|always|never|\w+days)\b/i,
   },
-  // What has been is answered by the time at which it was said.
+  // "When did" is not here: the time at which a thing was said answers it.
   {
     asks: /(?:^|[,.:;!?–—]\s*|\b(?:and|since|until|know|remember) )when (?:is|are|do|does|will|can|shall|must|should)\b|\b(?:what|which|on what|on which|at what) (?:day|date|month|year|time|weekday)\b/i,
     has: new RegExp(TIME, "i"),

@@ -63,7 +63,7 @@ const [SHORT, LONG] = [100, 5_000];
  * candidate, and of that and its neighbours.
  */
 export type PieceMatch = { word: string; length: number; own: Float32Array; near: Float32Array };
-/** How well each candidate matches the question, before it is scaled by the best. */
+/** The match of each candidate with the question, before it is scaled by the best. */
 export type Matches = { pieces: readonly PieceMatch[]; cosine: Float32Array; soft: Float32Array };
 
 /** The features of each candidate, and their matches before these are scaled by the best. */

@@ -1,7 +1,7 @@
 import type { Feature, FeatureTable } from "./features.ts";
 import type { Judgement } from "./second-stage.ts";
 
-/** What a hit shares with the query, the most telling first. */
+/** The things that a hit shares with the query, the most telling first. */
 const SHARED: readonly (readonly [Feature, string])[] = [
   ["exact", "It has words of the query."],
   ["soft", "It has words like those of the query."],

@@ -8,8 +8,8 @@ import { opensQuestion, StatementReader } from "./statements.ts";
 
 /**
  * The weights of what candidates are to the question and to each other. `echo`: asks, and adds at most one word to the question.
- * `asks`: asks, and adds two or three. `repeats`: states what the question says, and no more. `reply`: the share of an echo's sum
- * that its reply has at least. `later`: of a later statement on the same matter, by how close the two are. `change`: if it names
+ * `asks`: asks, and adds two or three. `repeats`: an assistant's message that states what the question says, and no more. `other`: is
+ * about a relative of the speaker, who asks about themselves. `reply`: the share of an echo's sum that its reply has at least. `later`: of a later statement on the same matter, by how close the two are. `change`: if it names
  * a change; `gap`: and the share of what it lacks to the earlier one.
  */
 export const statementWeights = [
@@ -24,12 +24,12 @@ export const statementWeights = [
 ] as const;
 export type StatementWeights = Record<(typeof statementWeights)[number], number>;
 
-/** What the second stage found about a candidate, and what it adds to its sum. */
+/** The findings of the second stage about a candidate, and the number that it adds to its sum. */
 export type Judgement = {
   added: number;
   /** It asks what the question asks, or says no more than it. */
   isEcho: boolean;
-  /** What it is to the question, or to the others: why its sum changes. */
+  /** The reason for which its sum changes. */
   role?: "echo" | "request" | "reply" | "later" | "earlier";
   /** The place in the pool of a statement that replaces this one. */
   replacedBy?: number;
@@ -41,9 +41,9 @@ const COMPARED = 20;
 const [ECHO, STATEMENT] = [400, 200];
 /** Telling words that an echo, and a request, may have beside those of the question. */
 const [OF_ECHO, OF_REQUEST] = [1, 3];
-/** Two statements are about the same matter from this closeness on; with a change and two rare words in common, from the other. */
+/** Two statements are about the same matter from this closeness on; with a word of change, from the other. */
 const [CLOSE, CLOSE_WITH_CHANGE] = [0.45, 0.2];
-/** Documents that hold a rare word, and the rare words that two statements have in common. */
+/** The most documents that hold a rare word, and the rare words beside those of the question that a change has in common. */
 const [RARE, IN_COMMON] = [4, 1];
 
 /** Words of change in a statement, and of the past in a question. English. */
@@ -277,7 +277,7 @@ function orderByTime(
   }
 }
 
-/** How close two statements are, 0 to 1; whether the later one tells what holds now, and a change. */
+/** The closeness of two statements, 0 to 1. `holds`: the later one tells what is so now; `changes`: by a word of change. */
 type Succession = { closeness: number; holds: boolean; changes: boolean };
 /** Of two versions of one fact. */
 const SAME_FACT: Succession = { closeness: 1, holds: true, changes: true };
@@ -293,10 +293,10 @@ function successionOf(
     isPast,
   }: { question: string; asked: ReadonlySet<string>; names: ReadonlySet<string>; isPast: boolean },
 ): Succession | null {
-  // Which version was true at a time that is named, its date tells.
+  // The date of a version tells if it was true at a time that is named.
   if (later.one.fact !== undefined && later.one.fact === earlier.one.fact) return isPast ? SAME_FACT : null;
   if (later.kin !== null && later.kin !== earlier.kin) return null;
-  // What has no answer of the asked type replaces none.
+  // A text without an answer of the asked type replaces none.
   if (lacksType(question, later.one.text) && !lacksType(question, earlier.one.text)) return null;
   const named = [...asked].filter((stem) => earlier.stems.has(stem));
   const lacking = named.filter((stem) => !later.stems.has(stem));

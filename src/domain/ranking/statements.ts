@@ -3,7 +3,7 @@ import { isAboutTalk, isFillerWord } from "./asked-part.ts";
 import { folded } from "./fold.ts";
 import { isTelling } from "./question.ts";
 
-/** Where a sentence ends. */
+/** The end of a sentence. */
 const SENTENCES = /(?<=[.!?…؟।])\s+|(?<=[。！？])|\n+/u;
 const QUESTION_MARK = /[?？؟]["'”’)\]]*$/;
 /** Words that open a question, or a request that is put as one. English. */
@@ -12,10 +12,12 @@ const OPENS =
 /** A text of a few words asks with one of these at its end or behind a pause: "gala - what to wear", "gate code pls". */
 const ASKING =
   /\b(?:what|where|when|who|whose|which|why|how|please|pls|anyone|again)\P{L}*$|(?:[,:–—]| -)\s*(?:what|where|when|who|whose|which|why|how)\b/iu;
+/** The most words of such a text. */
 const FEW = 10;
 /** An assistant says that it knows nothing: "I have no information about …", "there is no … in what you told me". */
 const DENIES =
   /\b(?:no|not|never|cannot|unable|nothing|any)\b|\b(?:don|can|couldn|didn|haven|isn|doesn)['’]t\b/i;
+/** Words about knowing and telling: a denial with one, between the two, is about the conversation. */
 const KNOWING =
   /\b(?:know|information|details?|find|found|see|sure|idea|told|tell|mention\w*|record|say|said|have|asked)\b/i;
 const BETWEEN_THEM = /\b(?:i|you|there)\b/i;
@@ -32,7 +34,7 @@ const SAME = 0.7;
 
 export const opensQuestion = (text: string): boolean => OPENS.test(text);
 
-/** What a text says, apart from what it asks. */
+/** The statements of a text, apart from its questions. */
 type Statements = {
   /** Nothing: it only asks, or says that nothing is known. */
   onlyAsks: boolean;
