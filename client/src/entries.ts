@@ -72,20 +72,24 @@ export class Entries {
     return this.#http.send({ method: "DELETE", path, query: { prefix }, ...options });
   }
 
-  /** Runs all operations in order, or none. A batch that both reads and writes is not retried. */
+  /**
+   * Runs all operations in order, or none. A batch that both reads and writes, or appends to more than one thread, is not
+   * retried.
+   */
   batch(
     user: string,
     operations: readonly BatchOperation[],
     options: WriteOptions = {},
   ): Promise<BatchAnswer> {
-    // Only a batch without a read takes a key.
-    const reads = operations.some(isRead);
+    // A key goes with one thread, and with no read.
+    const threads = new Set(operations.flatMap((one) => (one.op === "append" ? one.threadId : [])));
+    const takesNoKey = operations.some(isRead) || threads.size > 1;
     const onlyReads = operations.every(isRead);
     return this.#http.send({
       method: "POST",
       path: ["v1", "users", user, "kv", "batch"],
       json: { operations },
-      ...(reads && options.idempotencyKey === undefined
+      ...(takesNoKey && options.idempotencyKey === undefined
         ? { ...options, repeatable: onlyReads }
         : once(options)),
     });

@@ -108,6 +108,14 @@ describe("what is sent again", () => {
           { op: "delete", key: "k" },
         ]),
     ],
+    [
+      "a batch that appends to more than one thread",
+      ({ kv }) =>
+        kv.batch("u", [
+          { op: "append", threadId: "t1", messages: [{ role: "user", content: "a" }] },
+          { op: "append", threadId: "t2", messages: [{ role: "user", content: "b" }] },
+        ]),
+    ],
   ])("is not %s", async (_, call) => {
     const { client, requests } = faked([lost, done()]);
     await expect(call(client)).rejects.toMatchObject({ code: "network" });
