@@ -131,6 +131,8 @@ export function rank(
 const NO_PASSAGES: ReadonlyMap<number, PassageMatch> = new Map();
 /** Of the best candidates, the long ones are looked at by passages. */
 const CUT = 20;
+/** The share of the difference that counts: what stands around a passage says something too. */
+const TRUSTED = 0.5;
 
 /**
  * A long text has some word of every question: of the best candidates it counts what a single passage says. Changes their sums,
@@ -162,8 +164,9 @@ function byPassages(
     const kind = pool[i]?.kind ?? "memory";
     sums[i] =
       (sums[i] ?? 0) +
-      weightOf(kind, "soft") * (soft / greatest - (table.soft[i] ?? 0)) +
-      weightOf(kind, "exact") * (exact - (table.exact[i] ?? 0));
+      TRUSTED *
+        (weightOf(kind, "soft") * (soft / greatest - (table.soft[i] ?? 0)) +
+          weightOf(kind, "exact") * (exact - (table.exact[i] ?? 0)));
   }
   return found;
 }

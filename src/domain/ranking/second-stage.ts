@@ -39,6 +39,8 @@ export type Judgement = {
 const COMPARED = 20;
 /** Characters of a text that can be an echo, and of one statement among others. A longer text says several things. */
 const [ECHO, STATEMENT] = [400, 200];
+/** A text says what the question says if it has more than this share of its words. */
+const HALF = 0.5;
 /** Telling words that an echo, and a request, may have beside those of the question. */
 const [OF_ECHO, OF_REQUEST] = [1, 3];
 /** Two statements are about the same matter from this closeness on; with a word of change, from the other. */
@@ -113,7 +115,8 @@ export function secondStage(
     const read = reader.statementsOf(ownText(one), { role: one.role, asked });
     const { onlyAsks, stems, chatter, words: said } = read;
     const news = chatter + [...stems].filter((stem) => !asked.has(stem)).length;
-    return [{ i, one, onlyAsks, news, said }];
+    const of = [...asked].filter((stem) => stems.has(stem)).length;
+    return [{ i, one, onlyAsks, news, of, said }];
   });
   // A question of the speaker about themselves is not about their relatives.
   if (OWN.test(question) && !RELATIVE.test(question))
@@ -124,11 +127,11 @@ export function secondStage(
   // A search by one word looks for whatever has it.
   if (!asksForQuestions(question) && (asked.size > 1 || opensQuestion(question))) {
     const states = YES_OR_NO.test(question);
-    for (const { i, one, onlyAsks, news } of readings) {
+    for (const { i, one, onlyAsks, news, of } of readings) {
       const judgement = judged[i];
       // A memory was stored to be found, also by its own words.
       if (judgement === undefined || !one.isMessage) continue;
-      const repeats = news === 0 && !states;
+      const repeats = news === 0 && !states && of > HALF * asked.size;
       judgement.isEcho = (onlyAsks && news <= OF_ECHO) || (repeats && one.role !== "assistant");
       if (judgement.isEcho) {
         judgement.role = "echo";
