@@ -46,6 +46,7 @@ it.each([
   ["Christmas lights - where?", true],
   ["Could you look it up, please?", true],
   ["Need the alarm code!", true],
+  ["I can never remember which spice it was.", true],
   ["我住在里斯本。你呢？", false],
   ["I'm moving to Lisbon. Where should I live?", false],
   ["I moved to Lisbon in March.", false],

@@ -115,7 +115,7 @@ export function secondStage(
     const read = reader.statementsOf(ownText(one), { role: one.role, asked });
     const { onlyAsks, stems, chatter, words: said } = read;
     const news = chatter + [...stems].filter((stem) => !asked.has(stem)).length;
-    const of = [...asked].filter((stem) => stems.has(stem)).length;
+    const of = [...asked].filter((stem) => said.has(stem)).length;
     return [{ i, one, onlyAsks, news, of, said }];
   });
   // A question of the speaker about themselves is not about their relatives.
