@@ -136,6 +136,20 @@ describe("a later statement on the same matter", () => {
     expect(recalled.text).toContain(`[user said | 2026-03-08] ${MOVED}`);
   });
 
+  it("is told of as replaced where it was changed again", async () => {
+    const user = await whoHas(
+      "The budget is 80 euros.",
+      "The budget is now 90 euros.",
+      "The budget is now 95 euros.",
+    );
+    const { hits } = await ask(user, { query: "What is the budget?", explain: true });
+    const sentences = new Map(hits.map(({ text, why }) => [text, (why as { sentence: string }).sentence]));
+    expect(sentences.get("The budget is now 90 euros.")).toBe(
+      "A later statement, of 2026-03-04, seems to replace it.",
+    );
+    expect(sentences.get("The budget is now 95 euros.")).toBe("It is the latest statement on this matter.");
+  });
+
   it("comes second if the question is about what was so before, by a word or by a time", async () => {
     const user = await whoSaid(LUNCH, ...OTHERS, MOVED);
     expect(await firstOf(user, "When was Dad's birthday lunch originally?")).toBe(LUNCH);
@@ -298,7 +312,9 @@ describe("the confidence", () => {
       threshold?: number;
     }[];
     expect(strict?.threshold).toBeGreaterThan(auto?.threshold ?? 1);
-    expect(await answer("haha nice one", "auto")).toMatchObject({ hits: [], abstained: true });
+    const talk = await answer("haha nice one", "auto");
+    expect(talk).toMatchObject({ hits: [], abstained: true });
+    expect(talk).not.toHaveProperty("recallId");
     expect((await answer("How many bedrooms has the cottage?", "strict")).hits).not.toEqual([]);
   });
 });

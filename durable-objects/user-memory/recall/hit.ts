@@ -20,7 +20,7 @@ const WINDOW_CHARACTERS = 2_000;
 
 /** The hit as callers see it; null if the document is gone, or no thread shows the message. */
 export function hitOf(
-  { n, score, why, document, passage, until }: RankedHit,
+  { n, score, why, document, passage, replacedAt }: RankedHit,
   { row, supersedes, supersededBy, threadId, neighbours }: Place,
 ): Hit | null {
   const { kind, text, message, createdAt } = document;
@@ -40,7 +40,7 @@ export function hitOf(
       seq,
       ...message,
       createdAt,
-      ...(until !== undefined && { replacedAt: until }),
+      ...(replacedAt !== undefined && { replacedAt }),
       ...(window.length > 0 && { window }),
     };
   }
@@ -51,7 +51,7 @@ export function hitOf(
     ...passageIn(memory.text, text, passage),
     ...(supersedes !== undefined && { supersedes }),
     ...(supersededBy != null && { supersededBy }),
-    ...(until !== undefined && memory.validTo === undefined && { replacedAt: until }),
+    ...(replacedAt !== undefined && memory.validTo === undefined && { replacedAt }),
     score,
     why,
     ...(ownScore !== undefined && { ownScore }),

@@ -36,7 +36,7 @@ export type RankedHit = {
   why: Hit["why"];
   document: Document;
   /** The time of a later statement that seems to replace it. */
-  until?: number;
+  replacedAt?: number;
   /** The passage of a long text that matches the query best. */
   passage?: Passage;
 };
@@ -195,7 +195,7 @@ export class HybridSearch {
       explain,
     });
     const byNumber = new Map(documents.map((document) => [document.n, document]));
-    const hits = ranked.flatMap(({ n, score, until, passage, explanation }): RankedHit[] => {
+    const hits = ranked.flatMap(({ n, score, replacedAt, passage, explanation }): RankedHit[] => {
       const document = byNumber.get(n);
       if (document === undefined) return [];
       const wasTrue = time !== null && document.validity !== undefined && isTrueIn(document.validity, time);
@@ -213,7 +213,7 @@ export class HybridSearch {
           score,
           why,
           document,
-          ...(until !== undefined && { until }),
+          ...(replacedAt !== undefined && { replacedAt }),
           ...(passage !== undefined && { passage }),
         },
       ];

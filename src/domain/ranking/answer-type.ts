@@ -71,6 +71,8 @@ const types: readonly AnswerType[] = [
   { asks: /\bname of\b/i, has: new RegExp(`${NAME}|\\b(?:called|named|name)\\b`, "u") },
 ];
 
-/** True if a question asks for a type of answer that a text has not. */
-export const lacksType = (question: string, text: string): boolean =>
-  types.some(({ asks, has }) => asks.test(question) && !has.test(text));
+/** Tells of a text if it lacks a type of answer that a question asks for. Many texts are tested: the question is read once. */
+export function typeTest(question: string): (text: string) => boolean {
+  const asked = types.filter(({ asks }) => asks.test(question));
+  return (text) => asked.some(({ has }) => !has.test(text));
+}

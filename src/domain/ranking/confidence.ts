@@ -1,4 +1,4 @@
-import { lacksType } from "./answer-type.ts";
+import { typeTest } from "./answer-type.ts";
 import { isAboutTalk } from "./asked-part.ts";
 import { asksForAdvice } from "./asks.ts";
 import { cosineOf, distinctPieces, sumOfRows } from "./lexicon.ts";
@@ -12,8 +12,8 @@ import { mentions, namesIn } from "./question.ts";
  * echo, 0 to 1. `covered`: the mean match of the question's words, names left out, with the best line and its neighbours.
  * `lacksType`: 1 if the question asks for an answer of a type that the best line has not. `date`: 1 if the line is of the time
  * that the question names. `task`: 1 for a request that needs no memory ("translate").
- * `personal`: 1 if the question is about somebody. No signal counts what other documents there are: further evidence never lowers
- * a confidence.
+ * `personal`: 1 if the question is about somebody. No signal compares the best line with other documents: more of the same
+ * evidence does not lower a confidence.
  */
 export const signalNames = [
   "soft",
@@ -79,7 +79,7 @@ export function signalsOf(
     softNear: isForeign ? 1 : softNear,
     cosine: isForeign ? 1 : nearest,
     covered: isForeign ? 1 : coverage(pieces, best, names),
-    lacksType: line !== undefined && lacksType(question, line.text.slice(0, LOOKED_AT)) ? 1 : 0,
+    lacksType: line !== undefined && typeTest(question)(line.text.slice(0, LOOKED_AT)) ? 1 : 0,
     date: Math.max(0, line?.date ?? 0),
     task: TASK.test(question) ? 1 : 0,
     personal:

@@ -44,8 +44,8 @@ type Explanation = {
   features: { [Name in Feature]?: number };
   kind: CandidateKind;
 };
-/** `until`: the time of a later statement that replaces it. `passage`: of a long text, the one that says most of the question. */
-type Ranked = { n: number; score: number; until?: number; passage?: Passage; explanation?: Explanation };
+/** `replacedAt`: the time of a later statement that replaces it. `passage`: of a long text, the one that says most of the question. */
+type Ranked = { n: number; score: number; replacedAt?: number; passage?: Passage; explanation?: Explanation };
 
 /** A score falls by half for this much less than the best candidate's sum. */
 const HALVED_BY = 2;
@@ -108,17 +108,17 @@ export function rank(
       const score = confidence * 2 ** ((sum - most) / HALVED_BY);
       const { added = 0, replacedBy } = judged[i] ?? {};
       const passage = passages.get(i)?.passage;
-      const until = replacedBy === undefined ? undefined : pool[replacedBy]?.createdAt;
+      const replacedAt = replacedBy === undefined ? undefined : pool[replacedBy]?.createdAt;
       return {
         n,
         sum,
         score,
-        ...(until !== undefined && { until }),
+        ...(replacedAt !== undefined && { replacedAt }),
         ...(passage !== undefined && { passage }),
         ...(explain && {
           explanation: {
             ...explanationOf(table, i, { kind, weightOf, statements: factor * added }),
-            sentence: reasonOf(table, i, { judgement: judged[i], replacedAt: until }),
+            sentence: reasonOf(table, i, { judgement: judged[i], replacedAt }),
           },
         }),
       };
@@ -129,7 +129,7 @@ export function rank(
 }
 
 const NO_PASSAGES: ReadonlyMap<number, PassageMatch> = new Map();
-/** Of the best candidates, the long ones are looked at by passages. */
+/** The best candidates of which the long ones are looked at by passages. */
 const CUT = 20;
 /** The share of the difference that counts: what stands around a passage says something too. */
 const TRUSTED = 0.5;

@@ -18,23 +18,23 @@ export function reasonOf(
   { judgement, replacedAt }: { judgement: Judgement | undefined; replacedAt: number | undefined },
 ): string {
   const value = (name: Feature): number => table[name][i] ?? 0;
-  switch (judgement?.role) {
+  switch (judgement?.reason) {
     case "echo":
       return "It asks what the query asks, and says no more.";
     case "request":
       return "It asks, and states nothing.";
     case "reply":
       return "It replies to a message that asks the same.";
-    case "later":
-      return "It is the latest statement on this matter.";
     case "earlier":
       return "It was so before, as the query asks.";
     default:
   }
+  // A change may have been changed again.
   if (replacedAt !== undefined) {
     const day = new Date(replacedAt).toISOString().slice(0, 10);
     return `A later statement, of ${day}, seems to replace it.`;
   }
+  if (judgement?.reason === "later") return "It is the latest statement on this matter.";
   if (value("key") > CLEAR) return "The query names it.";
   if (value("date") < 0) return "Another version was true at the time that the query names.";
   if (value("date") > CLEAR) return "It is of the time that the query names.";

@@ -1,4 +1,4 @@
-import { lacksType } from "./answer-type.ts";
+import { typeTest } from "./answer-type.ts";
 import { asksForQuestions } from "./asks.ts";
 import { rarityOf, type WordStatistics } from "./features.ts";
 import { cosineOf, sumOfRows } from "./lexicon.ts";
@@ -9,8 +9,9 @@ import { opensQuestion, StatementReader } from "./statements.ts";
 /**
  * The weights of what candidates are to the question and to each other. `echo`: asks, and adds at most one word to the question.
  * `asks`: asks, and adds two or three. `repeats`: an assistant's message that states what the question says, and no more. `other`: is
- * about a relative of the speaker, who asks about themselves. `reply`: the share of an echo's sum that its reply has at least. `later`: of a later statement on the same matter, by how close the two are. `change`: if it names
- * a change; `gap`: and the share of what it lacks to the earlier one.
+ * about a relative of the speaker, who asks about themselves. `reply`: the share of an echo's sum that its reply has at least.
+ * `later`: of a later statement on the same matter, by how close the two are. `change`: if it names a change; `gap`: and the share
+ * of what it lacks to the earlier one.
  */
 export const statementWeights = [
   "echo",
@@ -30,7 +31,7 @@ export type Judgement = {
   /** It asks what the question asks, or says no more than it. */
   isEcho: boolean;
   /** The reason for which its sum changes. */
-  role?: "echo" | "request" | "reply" | "later" | "earlier";
+  reason?: "echo" | "request" | "reply" | "later" | "earlier";
   /** The place in the pool of a statement that replaces this one. */
   replacedBy?: number;
 };
@@ -115,8 +116,8 @@ export function secondStage(
     const read = reader.statementsOf(ownText(one), { role: one.role, asked });
     const { onlyAsks, stems, chatter, words: said } = read;
     const news = chatter + [...stems].filter((stem) => !asked.has(stem)).length;
-    const of = [...asked].filter((stem) => said.has(stem)).length;
-    return [{ i, one, onlyAsks, news, of, said }];
+    const covered = [...asked].filter((stem) => said.has(stem)).length;
+    return [{ i, one, onlyAsks, news, covered, said }];
   });
   // A question of the speaker about themselves is not about their relatives.
   if (OWN.test(question) && !RELATIVE.test(question))
@@ -127,35 +128,35 @@ export function secondStage(
   // A search by one word looks for whatever has it.
   if (!asksForQuestions(question) && (asked.size > 1 || opensQuestion(question))) {
     const states = YES_OR_NO.test(question);
-    for (const { i, one, onlyAsks, news, of } of readings) {
+    for (const { i, one, onlyAsks, news, covered } of readings) {
       const judgement = judged[i];
       // A memory was stored to be found, also by its own words.
       if (judgement === undefined || !one.isMessage) continue;
-      const repeats = news === 0 && !states && of > HALF * asked.size;
+      const repeats = news === 0 && !states && covered > HALF * asked.size;
       judgement.isEcho = (onlyAsks && news <= OF_ECHO) || (repeats && one.role !== "assistant");
       if (judgement.isEcho) {
-        judgement.role = "echo";
+        judgement.reason = "echo";
         judgement.added += weights.echo;
       } else if (onlyAsks && news <= OF_REQUEST) {
-        judgement.role = "request";
+        judgement.reason = "request";
         judgement.added += weights.asks;
       } else if (repeats) judgement.added += weights.repeats;
     }
     liftReplies(judged, { pool, sums, reader, asked, share: weights.reply });
   }
   if (words !== null) {
+    const names = new Set(reader.tellingWords(namesIn(question).join(" ")).keys());
+    const about = { stems: asked, names, lacksType: typeTest(question) };
     const statements = readings.flatMap(({ i, one, onlyAsks, said }) =>
       onlyAsks || one.role === "assistant" || one.kind === "people" || one.text.length > STATEMENT
         ? []
-        : [{ i, one, ...statementOf(ownText(one), said, words) }],
+        : [{ i, one, ...statementOf(ownText(one), said, { asked: about, words }) }],
     );
     const after = sums.map((sum, i) => sum + (judged[i]?.added ?? 0));
     orderByTime(judged, {
-      question,
       statements,
       sums: after,
-      asked,
-      names: new Set(reader.tellingWords(namesIn(question).join(" ")).keys()),
+      asked: about,
       isPast,
       until,
       weights,
@@ -181,21 +182,19 @@ function liftReplies(
     share: number;
   },
 ): void {
-  for (const [i, { before, text, role, speaker, ...one }] of pool.entries()) {
+  for (const [i, one] of pool.entries()) {
+    const { before, role, speaker } = one;
     const reply = judged[i];
     if (before === undefined || reply === undefined || judged[before]?.isEcho !== true) continue;
     const echo = pool[before];
-    if (text.length > ECHO || (role === echo?.role && speaker === echo.speaker)) continue;
-    const { onlyAsks, stems } = reader.statementsOf(ownText({ ...one, before, text, role, speaker }), {
-      role,
-      asked,
-    });
+    if (one.text.length > ECHO || (role === echo?.role && speaker === echo.speaker)) continue;
+    const { onlyAsks, stems } = reader.statementsOf(ownText(one), { role, asked });
     if (onlyAsks || [...stems].filter((stem) => !asked.has(stem)).length <= OF_ECHO) continue;
     const own = sums[i] ?? 0;
     const lifted = share * (sums[before] ?? 0) - own;
     if (lifted <= reply.added) continue;
     reply.added = lifted;
-    reply.role = "reply";
+    reply.reason = "reply";
   }
 }
 
@@ -207,12 +206,23 @@ type Statement = {
   vector: Float32Array | null;
   changes: boolean;
   kin: string | null;
+  /** The question's stems that it has. */
+  named: readonly string[];
+  /** It has no answer of the type that the question asks for. */
+  lacksType: boolean;
+};
+
+/** What a question asks: its telling stems, the names among them, and the test of an answer's type. */
+type Asked = {
+  stems: ReadonlySet<string>;
+  names: ReadonlySet<string>;
+  lacksType: (text: string) => boolean;
 };
 
 function statementOf(
   text: string,
   said: ReadonlyMap<string, string>,
-  words: WordStatistics,
+  { asked, words }: { asked: Asked; words: WordStatistics },
 ): Omit<Statement, "i" | "one"> {
   const { lexicon, frequencies } = words;
   const stems = new Map<string, { rarity: number; held: number }>();
@@ -230,27 +240,25 @@ function statementOf(
     vector: sumOfRows(all, lexicon),
     changes: CHANGES.test(text),
     kin: KIN.exec(text)?.[1]?.toLowerCase() ?? null,
+    named: [...said.keys()].filter((stem) => asked.stems.has(stem)),
+    lacksType: asked.lacksType(text),
   };
 }
 
-/** Of two statements on one matter the later one holds, unless the question is about the past. */
+/** Raises the later of two statements on one matter; the earlier one if the question is about the past. */
 function orderByTime(
   judged: readonly Judgement[],
   {
-    question,
     statements,
     sums,
     asked,
-    names,
     isPast,
     until,
     weights,
   }: {
-    question: string;
     statements: readonly Statement[];
     sums: readonly number[];
-    asked: ReadonlySet<string>;
-    names: ReadonlySet<string>;
+    asked: Asked;
     isPast: boolean;
     until: number;
     weights: StatementWeights;
@@ -261,7 +269,7 @@ function orderByTime(
   for (const [k, later] of byTime.entries())
     for (const earlier of byTime.slice(0, k)) {
       if (earlier.one.createdAt === later.one.createdAt && !later.one.isMessage) continue;
-      const succession = successionOf(earlier, later, { question, asked, names, isPast });
+      const succession = successionOf(earlier, later, { asked, isPast });
       if (succession === null) continue;
       const { closeness, holds, changes } = succession;
       const [winner, loser] =
@@ -270,7 +278,7 @@ function orderByTime(
       const gain = weights.later * closeness + (holds ? weights.change + weights.gap * gap : 0);
       gains.set(winner, Math.max(gains.get(winner) ?? 0, gain));
       const won = judged[winner];
-      if (holds && won !== undefined) won.role = winner === later.i ? "later" : "earlier";
+      if (holds && won !== undefined) won.reason = winner === later.i ? "later" : "earlier";
       const replaced = judged[earlier.i];
       if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy ??= later.i;
     }
@@ -282,42 +290,37 @@ function orderByTime(
 
 /** The closeness of two statements, 0 to 1. `holds`: the later one tells what is so now; `changes`: by a word of change. */
 type Succession = { closeness: number; holds: boolean; changes: boolean };
-/** Of two versions of one fact. */
+/** The succession of two versions of one fact. */
 const SAME_FACT: Succession = { closeness: 1, holds: true, changes: true };
 
 /** The succession of two statements; null if they are about different things. */
 function successionOf(
   earlier: Statement,
   later: Statement,
-  {
-    question,
-    asked,
-    names,
-    isPast,
-  }: { question: string; asked: ReadonlySet<string>; names: ReadonlySet<string>; isPast: boolean },
+  { asked, isPast }: { asked: Asked; isPast: boolean },
 ): Succession | null {
   // The date of a version tells if it was true at a time that is named.
   if (later.one.fact !== undefined && later.one.fact === earlier.one.fact) return isPast ? SAME_FACT : null;
   if (later.kin !== null && later.kin !== earlier.kin) return null;
   // A text without an answer of the asked type replaces none.
-  if (lacksType(question, later.one.text) && !lacksType(question, earlier.one.text)) return null;
-  const named = [...asked].filter((stem) => earlier.stems.has(stem));
-  const lacking = named.filter((stem) => !later.stems.has(stem));
+  if (later.lacksType && !earlier.lacksType) return null;
+  const lacking = earlier.named.filter((stem) => !later.stems.has(stem));
   const common = [...earlier.stems].filter(([stem]) => later.stems.has(stem));
   if (lacking.some((stem) => /\d/.test(stem))) return null;
   // Words of the question are the matter, and not the old value.
-  const rare = common.filter(([stem, { held }]) => held <= RARE && !asked.has(stem));
+  const rare = common.filter(([stem, { held }]) => held <= RARE && !asked.stems.has(stem));
   const sameValue = later.changes && rare.length >= IN_COMMON;
-  const covers = named.length > 0 && lacking.length === 0;
+  const covers = earlier.named.length > 0 && lacking.length === 0;
   if (!sameValue && !covers) return null;
   const least = Math.min(weightOf(earlier.stems), weightOf(later.stems));
   const overlap = least === 0 ? 0 : weightOf(common) / least;
   const closeness = (cosineOf(earlier.vector, later.vector) + overlap) / 2;
   // A fact of which one version is true at a time says what holds now. A name alone may be of another matter.
   const holds = later.changes || (later.one.fact !== undefined && earlier.one.isMessage);
-  const telling = [...asked].filter((stem) => !names.has(stem));
-  const shared = telling.filter((stem) => earlier.stems.has(stem)).length;
-  const isSame = later.changes || (holds && shared > 0 && shared >= telling.length / 2);
+  const isTold = (stem: string): boolean => !asked.names.has(stem);
+  const shared = earlier.named.filter(isTold).length;
+  const isSame =
+    later.changes || (holds && shared > 0 && shared >= [...asked.stems].filter(isTold).length / 2);
   if (closeness < (isSame ? CLOSE_WITH_CHANGE : CLOSE)) return null;
   return { closeness, holds, changes: later.changes };
 }

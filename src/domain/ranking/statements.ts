@@ -66,8 +66,8 @@ export class StatementReader {
   }
 
   /**
-   * What a text states, as it may answer a question with these stems. An assistant that denies to know what is asked says
-   * nothing else with it.
+   * Reads the statements of a text that may answer a question with these stems. An assistant that denies to know the thing that
+   * is asked says nothing else with it.
    */
   statementsOf(
     text: string,

@@ -34,6 +34,8 @@ export async function recall(
   { readOnly }: { readOnly: boolean },
 ): Promise<Result<RecallAnswer>> {
   const began = needs.now();
+  // Nothing is shown for it, and so nothing is counted.
+  const isTalk = answerable !== "off" && isSmallTalk(given);
   const { query, cut } = searchedQuery(given);
   const queryVector = await embedOne(needs.embedder, query, "query");
   const deep = rerank && needs.recall.reranker !== null;
@@ -49,7 +51,7 @@ export async function recall(
   const [own, ...others] = await Promise.all([
     recallOf(needs, user, {
       ...asked,
-      ...(!readOnly && { shown: { k, minScore, abstains: answerable !== "off" } }),
+      ...(!readOnly && !isTalk && { shown: { k, minScore, abstains: answerable !== "off" } }),
     }),
     // Leaves out a shared owner that does not answer; the arm `owners` reports it.
     ...shared.map((owner) =>
@@ -69,7 +71,7 @@ export async function recall(
     ...rest,
     ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
   };
-  const abstains = answerable !== "off" && (!isAnswerable || isSmallTalk(given));
+  const abstains = isTalk || (answerable !== "off" && !isAnswerable);
   const answer = rerank && !abstains ? await rerankHits(needs, query, { answer: found, k }) : found;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
   const degraded = answer.arms.some(failed);

@@ -8,7 +8,7 @@ import { SharedModel } from "../shared-model.ts";
 import { DIMENSIONS, MOST_PIECES } from "./shape.ts";
 import { Transformer } from "./transformer.ts";
 
-/** Of the isolate's memory. */
+/** The bytes of the isolate's memory that the model takes. */
 export const MINI_BYTES = 10 * 1024 * 1024;
 
 /** Some 1 s of CPU, and 32,000 characters of English. Of a text with more, as many are taken from all of it. */
