@@ -61,3 +61,21 @@ it("filters the audit log", async () => {
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
   await expectAccessible(page);
 });
+
+it("keeps what one types in a filter while the log is loaded", async () => {
+  const page = await open();
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    void page.route("**/v1/audit?*", async (route) => {
+      resolve();
+      await new Promise<void>((done) => (answer = done));
+      await route.continue();
+    });
+  });
+  await goTo(page, "audit");
+  await asked;
+  await page.getByLabel("Action").fill("DELETE");
+  answer();
+  await page.getByRole("cell").or(page.getByText("Nothing was recorded")).first().waitFor();
+  expect(await page.getByLabel("Action").inputValue()).toBe("DELETE");
+});

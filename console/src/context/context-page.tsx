@@ -2,6 +2,7 @@ import type { ContextAnswer, ContextBody } from "cairn-memory";
 import { diffLines } from "diff";
 import { useRef } from "preact/hooks";
 import { Copy } from "../parts/copy.tsx";
+import { Field } from "../parts/field.tsx";
 import { useLoad } from "../parts/load.ts";
 import { percent } from "../parts/numbers.ts";
 import { Empty, Shown } from "../parts/states.tsx";
@@ -45,13 +46,13 @@ export function ContextPage({ user }: { user: string }) {
       >
         <label>
           Budget{" "}
-          <input
+          <Field
             type="number"
             min={100}
             max={100_000}
             step={100}
             value={budget}
-            onChange={({ currentTarget }) => setQuery({ budget: currentTarget.valueAsNumber || undefined })}
+            change={(field) => setQuery({ budget: field.valueAsNumber || undefined })}
           />
         </label>
       </SearchForm>

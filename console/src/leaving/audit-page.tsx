@@ -1,3 +1,4 @@
+import { Field } from "../parts/field.tsx";
 import { usePages } from "../parts/load.ts";
 import { Empty, More, Shown } from "../parts/states.tsx";
 import { localOf, Time, timeOfLocal } from "../parts/times.tsx";
@@ -25,20 +26,20 @@ export function AuditPage() {
     <section aria-label="Audit log">
       <h1>Audit log</h1>
       <div class="bar">
-        <input
+        <Field
           type="search"
           aria-label="User id"
           placeholder="User id"
           value={user}
-          onChange={({ currentTarget }) => setQuery({ user: currentTarget.value })}
+          change={(field) => setQuery({ user: field.value })}
         />
-        <input
+        <Field
           type="search"
           class="grow"
           aria-label="Action"
           placeholder="Action, as GET /v1/users/{user}/export"
           value={action}
-          onChange={({ currentTarget }) => setQuery({ action: currentTarget.value })}
+          change={(field) => setQuery({ action: field.value })}
         />
         <TimeFilter name="from" value={from} />
         <TimeFilter name="to" value={to} />
@@ -87,10 +88,10 @@ function TimeFilter({ name, value = "" }: { name: "from" | "to"; value: string |
   return (
     <label>
       {name === "from" ? "From" : "Before"}{" "}
-      <input
+      <Field
         type="datetime-local"
         value={value === "" ? "" : localOf(Number(value))}
-        onChange={({ currentTarget }) => setQuery({ [name]: timeOfLocal(currentTarget.value) })}
+        change={(field) => setQuery({ [name]: timeOfLocal(field.value) })}
       />
     </label>
   );

@@ -1,4 +1,5 @@
 import type { Stats } from "cairn-memory";
+import { Field } from "../parts/field.tsx";
 import { useLoad } from "../parts/load.ts";
 import { compact, count, percent } from "../parts/numbers.ts";
 import { Plot } from "../parts/plot.tsx";
@@ -102,23 +103,23 @@ function Prices() {
     <div class="row">
       <label>
         $ for a million input tokens
-        <input
+        <Field
           type="number"
           min={0}
           step="any"
           value={price || ""}
           placeholder="your model’s price"
-          onChange={({ currentTarget }) => setQuery({ price: currentTarget.valueAsNumber || undefined })}
+          change={(field) => setQuery({ price: field.valueAsNumber || undefined })}
         />
       </label>
       <label>
         % of it from a cache
-        <input
+        <Field
           type="number"
           min={0}
           max={100}
           value={Math.round(share * 100)}
-          onChange={({ currentTarget }) => setQuery({ cached: currentTarget.value })}
+          change={(field) => setQuery({ cached: field.value })}
         />
       </label>
     </div>

@@ -1,5 +1,6 @@
 import type { Hit, RecallAnswer, RecallBody } from "cairn-memory";
 import { Copy } from "../parts/copy.tsx";
+import { Field } from "../parts/field.tsx";
 import { useLoad } from "../parts/load.ts";
 import { percent, plural } from "../parts/numbers.ts";
 import { Empty, Shown } from "../parts/states.tsx";
@@ -137,10 +138,10 @@ function Options({ form }: { form: Form }) {
   const time = (name: "asOf" | "referenceDate", label: string) => (
     <label>
       {label}{" "}
-      <input
+      <Field
         type="datetime-local"
         value={form[name] === undefined ? "" : localOf(form[name])}
-        onChange={({ currentTarget }) => setQuery({ [name]: timeOfLocal(currentTarget.value) })}
+        change={(field) => setQuery({ [name]: timeOfLocal(field.value) })}
       />
     </label>
   );
@@ -150,12 +151,12 @@ function Options({ form }: { form: Form }) {
       <div class="row">
         <label>
           Hits{" "}
-          <input
+          <Field
             type="number"
             min={1}
             max={MOST}
             value={form.k}
-            onChange={({ currentTarget }) => setQuery({ k: currentTarget.valueAsNumber || 10 })}
+            change={(field) => setQuery({ k: field.valueAsNumber || 10 })}
           />
         </label>
         <label>
