@@ -71,6 +71,9 @@ const long = "test/**/*.long.test.ts";
 /** These folders hold what is promised of D1: `shards` runs them over three databases, their long tests there alone. */
 const ofD1 = "test/{d1,erasure,http,shards,transfer}/**/*.test.ts";
 
+/** Files at once that wait for a server, a browser or an alarm a quarter of their time. */
+const waiting = 3;
+
 export const limits = {
   maxWorkers: 2,
   // Only a hang takes so long, on a busy machine too.
@@ -111,11 +114,13 @@ export default defineConfig({
           name: "faults",
           include: ["test/faults/**/*.test.ts"],
           setupFiles: ["test/setup.ts"],
-          // All at once: a history waits now and then.
-          maxWorkers: 3,
+          maxWorkers: waiting,
         },
       },
-      { extends: true, test: { name: "node", include: ["test/node/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "node", include: ["test/node/**/*.test.ts"], maxWorkers: waiting },
+      },
       {
         // In a browser, which `npm test` does not ask for: one server for all files.
         extends: true,
@@ -123,6 +128,7 @@ export default defineConfig({
           name: "console",
           include: ["test/console/**/*.test.ts"],
           globalSetup: ["test/console/server.ts"],
+          maxWorkers: waiting,
         },
       },
     ],
