@@ -19,7 +19,8 @@ const lexicon: Lexicon = {
       .map((word) => WORDS.indexOf(word))
       .filter((piece) => piece >= 0),
   correction: () => null,
-  row: (piece) => Float32Array.from(WORDS, (_, i) => (i === piece ? 1 : 0)),
+  dimensions: WORDS.length,
+  addRow: (sum, piece, weight) => void (sum[piece] = (sum[piece] ?? 0) + weight),
   length: () => 1,
   compare: (pieces, others) =>
     pieces.map((piece) =>

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { contentStems } from "../../src/domain/memory/content-stems.ts";
 import { isRestatement } from "../../src/domain/memory/restatement.ts";
 import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
 import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts";
@@ -124,4 +125,13 @@ describe("isRestatement", () => {
       if (!isRestatement(b, a, await cosineOf(a, b))) missed.push(`${a} | ${b}`);
     expect(1 - missed.length / pairs(same).length, missed.join("\n")).toBeGreaterThanOrEqual(0.8);
   });
+});
+
+it("stems a word that every object of JavaScript has as a key", () => {
+  expect(contentStems("The constructor takes two arguments")).toEqual([
+    "constructor",
+    "take",
+    "2",
+    "argument",
+  ]);
 });

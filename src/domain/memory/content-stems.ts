@@ -19,17 +19,19 @@ const EMPTY = new Set(
 );
 
 /** The numbers that people write as words. */
-const NUMBERS: Readonly<Record<string, string>> = Object.fromEntries(
+const NUMBERS: ReadonlyMap<string, string> = new Map(
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
     .split(" ")
-    .map((word, i) => [word, String(i)]),
+    .map((word, i) => [word, String(i)] as const),
 );
 
 /** A word for comparison: folded and stemmed, a number without its separators. */
 export function stem(word: string): string {
+  // Most words: nothing of the rest changes them.
+  if (/^[a-z]+$/.test(word)) return NUMBERS.get(word) ?? stemmer(word);
   const plain = folded(word.replaceAll(/[’`´]/gu, "'")).replace(/'s$/u, "");
   const number =
-    NUMBERS[plain] ?? (/^\d{1,3}(?:[.,]\d{3})+$/u.test(plain) ? plain.replaceAll(/[.,]/gu, "") : null);
+    NUMBERS.get(plain) ?? (/^\d{1,3}(?:[.,]\d{3})+$/u.test(plain) ? plain.replaceAll(/[.,]/gu, "") : null);
   if (number !== null) return number;
   return LATIN.test(plain) ? stemmer(plain) : plain;
 }

@@ -10,8 +10,10 @@ export interface Lexicon {
   pieces(text: string): number[];
   /** The known word that a word is most likely a typo of (`knownCorrection`), or null. */
   correction(word: string): string | null;
-  /** A piece's vector as it is summed. */
-  row(piece: number): Float32Array;
+  /** The numbers of a vector. */
+  readonly dimensions: number;
+  /** Adds a piece's vector, times a weight, to a sum. */
+  addRow(sum: Float32Array, piece: number, weight: number): void;
   /** The length of that vector: the more telling a piece is in general, the longer. */
   length(piece: number): number;
   /** For each piece, its cosine with each of the others, in their order. */
@@ -21,11 +23,7 @@ export interface Lexicon {
 /** The sum of the rows of some pieces: the model's vector of a text, but for its length. Null without a piece. */
 export function sumOfRows(pieces: Iterable<number>, lexicon: Lexicon): Float32Array | null {
   let sum: Float32Array | null = null;
-  for (const piece of pieces) {
-    const row = lexicon.row(piece);
-    if (sum === null) sum = row;
-    else for (let k = 0; k < row.length; k++) sum[k] = (sum[k] ?? 0) + (row[k] ?? 0);
-  }
+  for (const piece of pieces) lexicon.addRow((sum ??= new Float32Array(lexicon.dimensions)), piece, 1);
   return sum;
 }
 

@@ -9,9 +9,7 @@ export function queryVectorOf(text: string, { lexicon, frequencies }: WordStatis
   let sum: Float32Array | null = null;
   for (const piece of lexicon.pieces(wordsWithoutMarks(text))) {
     const weight = SIF / (SIF + frequencies.holding(piece) / Math.max(1, frequencies.size));
-    const row = lexicon.row(piece);
-    sum ??= new Float32Array(row.length);
-    for (let i = 0; i < row.length; i++) sum[i] = (sum[i] ?? 0) + weight * (row[i] ?? 0);
+    lexicon.addRow((sum ??= new Float32Array(lexicon.dimensions)), piece, weight);
   }
   if (sum === null) return null;
   let squares = 0;

@@ -46,23 +46,21 @@ type Statements = {
   words: ReadonlyMap<string, string>;
 };
 
-/** The stem of a word, and the word as it is compared; null if it tells nothing. */
-type Stemmed = { stem: string; plain: string } | null;
+/** The stem of a word, and the word as it is compared, if it tells something; else the word of chatter that it is, or null. */
+type Read = { stem: string; plain: string } | { chatter: string } | null;
+/** The telling words of a text by their stems, and its words of chatter. */
+type Words = { telling: Map<string, string>; chatter: ReadonlySet<string> };
+const NO_CHATTER: ReadonlySet<string> = new Set();
 
 /** Reads texts that have many words in common: stems each word once. */
 export class StatementReader {
-  readonly #known = new Map<string, Stemmed>();
+  readonly #known = new Map<string, Read>();
 
   /**
    * The words of a text that tell something, each by its stem. Those about the conversation ("remind me, please") are left out.
    */
   tellingWords(text: string): Map<string, string> {
-    const words = new Map<string, string>();
-    for (const word of wordsOf(text)) {
-      const stemmed = this.#stemmed(word);
-      if (stemmed !== null) words.set(stemmed.stem, stemmed.plain);
-    }
-    return words;
+    return this.#wordsIn(text).telling;
   }
 
   /**
@@ -76,44 +74,59 @@ export class StatementReader {
     const sentences = text
       .split(SENTENCES)
       .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
-      .map((sentence) => ({
-        sentence,
-        words: this.tellingWords(sentence),
-        stated: statedIn(sentence, role),
-      }));
-    const words = new Map(sentences.flatMap((one) => [...one.words]));
+      .map((sentence) => ({ sentence, words: this.#wordsIn(sentence), stated: statedIn(sentence, role) }));
+    const words = new Map<string, string>();
+    for (const one of sentences) for (const [key, word] of one.words.telling) words.set(key, word);
     if (role === "assistant" && mostMatching(sentences, asked)?.stated === null)
       return { onlyAsks: true, stems: new Set(), chatter: 0, words };
     const stated = sentences.flatMap(({ sentence, words: all, stated: part }) =>
-      part === null ? [] : part === sentence.trim() ? [all] : [this.tellingWords(part)],
+      part === null ? [] : part === sentence.trim() ? [all] : [this.#wordsIn(part)],
     );
-    const stems = new Set(stated.flatMap((one) => [...one.keys()]));
+    const stems = new Set(stated.flatMap(({ telling }) => [...telling.keys()]));
     const asking = sentences.flatMap(({ sentence, words: all, stated: part }) =>
       part !== null && stems.size > 0
         ? []
         : EXCUSE.test(sentence)
-          ? [this.tellingWords(sentence.replace(EXCUSE, ""))]
+          ? [this.#wordsIn(sentence.replace(EXCUSE, ""))]
           : [all],
     );
-    const asks = new Set(asking.flatMap((one) => [...one.keys()]));
+    const asks = new Set(asking.flatMap(({ telling }) => [...telling.keys()]));
     const asksTheSame = matching(asks, asked) >= SAME * Math.max(1, asked.size);
     return stems.size === 0 || (asksTheSame && matching(stems, asked) === 0)
       ? { onlyAsks: true, stems: asks, chatter: 0, words }
       : {
           onlyAsks: false,
           stems,
-          chatter: chatterIn(sentences.flatMap((one) => one.stated ?? []).join(" ")),
+          chatter: new Set(stated.flatMap(({ chatter }) => [...chatter])).size,
           words,
         };
   }
 
-  #stemmed(word: string): Stemmed {
+  #wordsIn(text: string): Words {
+    const telling = new Map<string, string>();
+    let chatter: Set<string> | undefined;
+    for (const word of wordsOf(text)) {
+      const read = this.#read(word);
+      if (read === null) continue;
+      if ("stem" in read) telling.set(read.stem, read.plain);
+      else (chatter ??= new Set()).add(read.chatter);
+    }
+    return { telling, chatter: chatter ?? NO_CHATTER };
+  }
+
+  #read(word: string): Read {
     const known = this.#known.get(word);
     if (known !== undefined) return known;
-    const plain = folded(word).replace(/['’].*$/u, "");
-    const found = isTelling(plain) && !isAboutTalk(plain) ? { stem: stem(plain), plain } : null;
-    this.#known.set(word, found);
-    return found;
+    const whole = folded(word);
+    const plain = whole.replace(/['’].*$/u, "");
+    const read =
+      isTelling(plain) && !isAboutTalk(plain)
+        ? { stem: stem(plain), plain }
+        : isTelling(whole) && isFillerWord(whole)
+          ? { chatter: whole }
+          : null;
+    this.#known.set(word, read);
+    return read;
   }
 }
 
@@ -121,7 +134,7 @@ const matching = (stems: ReadonlySet<string>, asked: ReadonlySet<string>): numbe
   [...asked].filter((one) => stems.has(one)).length;
 
 /** The sentence with most of these stems; undefined if none has one. */
-function mostMatching<Sentence extends { words: ReadonlyMap<string, string> }>(
+function mostMatching<Sentence extends { words: Words }>(
   sentences: readonly Sentence[],
   stems: ReadonlySet<string>,
 ): Sentence | undefined {
@@ -129,7 +142,7 @@ function mostMatching<Sentence extends { words: ReadonlyMap<string, string> }>(
   let most = 0;
   for (const one of sentences) {
     let count = 0;
-    for (const word of one.words.keys()) if (stems.has(word)) count++;
+    for (const word of one.words.telling.keys()) if (stems.has(word)) count++;
     if (count > most) [best, most] = [one, count];
   }
   return best;
@@ -143,13 +156,6 @@ function statedIn(sentence: string, role: string | null): string | null {
   if (!asks) return role === "assistant" && deniesKnowledge(plain) ? null : plain;
   return (REASON.exec(plain) ?? (OPENS.test(plain) ? null : GROUND.exec(plain)))?.[0] ?? null;
 }
-
-/** Words of chatter that are no courtesy. */
-const chatterIn = (text: string): number =>
-  new Set(wordsOf(text).map(folded))
-    .values()
-    .filter((word) => isTelling(word) && isFillerWord(word))
-    .toArray().length;
 
 const deniesKnowledge = (sentence: string): boolean =>
   DENIES.test(sentence) && KNOWING.test(sentence) && BETWEEN_THEM.test(sentence);

@@ -64,12 +64,11 @@ export class EmbeddedModel implements Lexicon {
     return found;
   }
 
-  row(piece: number): Float32Array {
+  addRow(sum: Float32Array, piece: number, weight: number): void {
     const scale = this.#scales[piece] ?? 0;
     const row = this.#rowOf(piece);
-    const scaled = new Float32Array(this.dimensions);
-    for (let i = 0; i < scaled.length; i++) scaled[i] = (row[i] ?? 0) * scale;
-    return scaled;
+    for (let i = 0; i < this.dimensions; i++)
+      sum[i] = (sum[i] ?? 0) + weight * Math.fround((row[i] ?? 0) * scale);
   }
 
   length(piece: number): number {
