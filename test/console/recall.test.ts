@@ -97,3 +97,24 @@ it("edits an entry without a loss, and refuses to overwrite what changed meanwhi
   await page.getByText("precondition_failed").waitFor();
   expect(await memory.kv.get(user, "settings/theme")).toBe("light");
 });
+
+it("keeps an entry open while it is being saved, and shows why it was not", async () => {
+  const user = newUser();
+  await memory.kv.set(user, "theme", "dark");
+  const page = await open(`users/${encodeURIComponent(user)}/entries`, { mayFail: /507|Failed to load/ });
+  await page.getByRole("button", { name: "theme" }).click();
+  let answer = () => {};
+  await page.route("**/kv/theme", async (route) => {
+    if (route.request().method() !== "PUT") return route.continue();
+    await new Promise<void>((done) => (answer = done));
+    const error = { code: "storage_full", message: "The disk is full." };
+    return route.fulfill({ status: 507, json: { error } });
+  });
+  await page.getByLabel("Value, as JSON").fill('"light"');
+  await page.getByRole("button", { name: "Save" }).click();
+  const close = page.getByRole("button", { name: "Close" });
+  await expect.poll(() => close.isDisabled()).toBe(true);
+  answer();
+  await page.getByText("The disk is full.").waitFor();
+  await expect.poll(() => close.isDisabled()).toBe(false);
+});

@@ -12,6 +12,8 @@ import { SearchForm } from "../parts/search-form.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { may, useSession } from "../shell/session.ts";
 
+const close = () => setQuery({ key: undefined });
+
 /** The key-value entries of a user, by prefix, and one of them to edit. */
 export function EntriesPage({ user }: { user: string }) {
   const session = useSession();
@@ -68,13 +70,9 @@ export function EntriesPage({ user }: { user: string }) {
         <More of={entries} />
       </section>
       {key !== null && (
-        <Entry
-          key={key}
-          user={user}
-          name={key}
-          changed={entries.reload}
-          close={() => setQuery({ key: undefined })}
-        />
+        <Panel title="Entry" close={close}>
+          <Entry key={key} user={user} name={key} changed={entries.reload} />
+        </Panel>
       )}
     </div>
   );
@@ -109,17 +107,7 @@ function Folders({ prefix, entries }: { prefix: string; entries: readonly Listed
   );
 }
 
-function Entry({
-  user,
-  name,
-  changed,
-  close,
-}: {
-  user: string;
-  name: string;
-  changed: () => void;
-  close: () => void;
-}) {
+function Entry({ user, name, changed }: { user: string; name: string; changed: () => void }) {
   const session = useSession();
   const { memory } = session;
   const undo = useUndo();
@@ -169,50 +157,48 @@ function Entry({
     });
   };
   return (
-    <Panel title="Entry" close={close}>
-      <Shown of={loaded}>
-        {(value) => (
-          <form class="stack" key={value?.version ?? "new"} onSubmit={(event) => void save(event)}>
-            <label>
-              Key <input name="key" required defaultValue={name} readOnly={value !== null} />
-            </label>
-            <label>
-              Value, as JSON
-              <textarea
-                name="value"
-                rows={12}
-                spellcheck={false}
-                required
-                readOnly={!may(session, "write")}
-                defaultValue={value === null ? '""' : value.text}
-              />
-            </label>
-            {may(session, "write") && (
-              <>
-                <label>
-                  Expires after, in seconds <input name="ttl" type="number" min={1} placeholder="never" />
-                </label>
-                <div class="row">
-                  <button type="submit" class="main" disabled={action.busy}>
-                    Save
+    <Shown of={loaded}>
+      {(value) => (
+        <form class="stack" key={value?.version ?? "new"} onSubmit={(event) => void save(event)}>
+          <label>
+            Key <input name="key" required defaultValue={name} readOnly={value !== null} />
+          </label>
+          <label>
+            Value, as JSON
+            <textarea
+              name="value"
+              rows={12}
+              spellcheck={false}
+              required
+              readOnly={!may(session, "write")}
+              defaultValue={value === null ? '""' : value.text}
+            />
+          </label>
+          {may(session, "write") && (
+            <>
+              <label>
+                Expires after, in seconds <input name="ttl" type="number" min={1} placeholder="never" />
+              </label>
+              <div class="row">
+                <button type="submit" class="main" disabled={action.busy}>
+                  Save
+                </button>
+                {value !== null && (
+                  <button type="button" class="danger" onClick={remove}>
+                    Delete
                   </button>
-                  {value !== null && (
-                    <button type="button" class="danger" onClick={remove}>
-                      Delete
-                    </button>
-                  )}
-                </div>
-              </>
-            )}
-            {problem !== "" && (
-              <p class="failure" role="alert">
-                {problem}
-              </p>
-            )}
-            <Failure error={action.error} />
-          </form>
-        )}
-      </Shown>
-    </Panel>
+                )}
+              </div>
+            </>
+          )}
+          {problem !== "" && (
+            <p class="failure" role="alert">
+              {problem}
+            </p>
+          )}
+          <Failure error={action.error} />
+        </form>
+      )}
+    </Shown>
   );
 }

@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { type StateUpdater, useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
 
 /** What is loaded, or why it is not. `value` stays while it is loaded again. */
 export type Loaded<T> = { value: T | undefined; error: unknown; loading: boolean; reload: () => void };
@@ -73,6 +74,9 @@ export function usePages<T>(
   };
 }
 
+/** Counts what is under way within a part of the page. */
+export const Acting = createContext<(update: StateUpdater<number>) => void>(() => {});
+
 /** One thing that is done at the user's word: whether it is under way, and how it failed. */
 export function useAction(): {
   busy: boolean;
@@ -82,8 +86,10 @@ export function useAction(): {
 } {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const count = useContext(Acting);
   const run = useCallback(async (act: () => Promise<unknown>) => {
     setBusy(true);
+    count((acts) => acts + 1);
     setError(null);
     try {
       await act();
@@ -93,6 +99,7 @@ export function useAction(): {
       return false;
     } finally {
       setBusy(false);
+      count((acts) => acts - 1);
     }
   }, []);
   return { busy, error, run, clear: useCallback(() => setError(null), []) };
