@@ -3,6 +3,9 @@ import { control } from "./doubles/control.ts";
 import { patch, remember, remembered } from "./memory-calls.ts";
 import { append, create, fork, say, threadOf } from "./thread-calls.ts";
 
+/** A fact of which one is true at a time, without its object. */
+export const DRINK = { subject: "I", predicate: "drink", cardinality: "one", scope: "home" };
+
 export const exportOf = async (user: string): Promise<string> => {
   const { status, text } = await call(`/v1/users/${encodeURIComponent(user)}/export`);
   if (status !== 200) throw new Error(text);
@@ -53,7 +56,7 @@ export async function busyUser() {
   await put("dies", "2", "?ttlMs=1");
   for (const object of ["tea", "coffee", "water"]) {
     at(1000);
-    await remember(user, { subject: "I", predicate: "drink", object, scope: "home" });
+    await remember(user, { ...DRINK, object });
   }
   const plain = await remembered(user, {
     text: "I moved to Lisbon",

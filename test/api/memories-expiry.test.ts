@@ -71,7 +71,7 @@ it("is swept from D1 by the alarm, with its history", async () => {
 
 it("takes the history of a fact along, before and after the sweep", async () => {
   const user = newUser();
-  const lives = { subject: "Alice", predicate: "has a boat in" };
+  const lives = { subject: "Alice", predicate: "has a boat in", cardinality: "one" };
   await remembered(user, { ...lives, object: "Lisbon" });
   control.clockAt = T + 2000;
   const { id } = await remembered(user, { ...lives, object: "Porto", expiresAt: END });
@@ -115,7 +115,7 @@ it("is put off, taken back and set by PATCH", async () => {
 
 it("is refused unless it is in the future, and nothing is lost to it", async () => {
   const user = newUser();
-  const lives = { subject: "Alice", predicate: "has a boat in" };
+  const lives = { subject: "Alice", predicate: "has a boat in", cardinality: "one" };
   const { id } = await remembered(user, { ...lives, object: "Lisbon" });
   const seconds = Math.floor(END / 1000);
   for (const expiresAt of [seconds, 0, T - 1, T]) {

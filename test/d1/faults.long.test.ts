@@ -433,7 +433,7 @@ describe("a forget that comes in the middle of another write", () => {
 it("does not sweep a memory that takes the place of an expired one just now", async () => {
   const user = newUser();
   control.clockAt = clock() + 24 * 3_600_000;
-  const fact = { subject: "the heron", predicate: "is", object: "here" };
+  const fact = { subject: "the heron", predicate: "is", object: "here", cardinality: "one" };
   await call(`/v1/users/${user}/memories`, { json: { ...fact, expiresAt: control.clockAt + 1_000 } });
   control.clockAt += 2_000;
   const gate = { reached: false, open: false };

@@ -14,6 +14,8 @@ import { hash16 } from "../../src/domain/hash.ts";
 beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
 afterEach(restore);
 
+const LIKE = { subject: "I", predicate: "like", cardinality: "one" };
+
 /** A user with something of everything. */
 async function busyUser() {
   const user = newUser();
@@ -21,7 +23,7 @@ async function busyUser() {
   await call(`/v1/threads/${thread.id}/compactions`, { json: { summary: "instruments", to: 1 } });
   await call(`/v1/users/${user}/kv/colour`, { method: "PUT", json: "green" });
   const memory = await remembered(user, { text: "I moved to Lisbon", scope: "home" });
-  await remember(user, { subject: "I", predicate: "like", object: "tea" }, { "Idempotency-Key": "k" });
+  await remember(user, { ...LIKE, object: "tea" }, { "Idempotency-Key": "k" });
   return { user, thread, memory };
 }
 
@@ -131,7 +133,7 @@ describe("DELETE /v1/users/:user", () => {
     await recallTexts(user, { query: "Lisbon", k: 100 });
     const { id } = (await eraseUser(user)).body;
     await remember(user, { text: "I moved to Porto", scope: "home" });
-    await remember(user, { subject: "I", predicate: "like", object: "coffee" });
+    await remember(user, { ...LIKE, object: "coffee" });
     const texts = ["I like coffee", "I moved to Porto"];
     control.clockAt = (control.clockAt ?? 0) + 1000;
     for (const more of [{}, { kinds: ["fact"] }, { asOf: control.clockAt }])
@@ -184,7 +186,7 @@ describe("DELETE /v1/users/:user", () => {
     const { user, thread } = await busyUser();
     const { body } = await eraseUser(user);
     // The same fact has the same id as the one that is being erased.
-    const tea = await remember(user, { subject: "I", predicate: "like", object: "coffee" });
+    const tea = await remember(user, { ...LIKE, object: "coffee" });
     expect(tea.status).toBe(201);
     const fresh = await threadOf(user, ["hello again"]);
     await call(`/v1/users/${user}/kv/colour`, { method: "PUT", json: "blue" });
@@ -233,11 +235,7 @@ describe("DELETE /v1/users/:user", () => {
   it("answers an idempotency key of before anew", async () => {
     const { user } = await busyUser();
     await eraseUser(user);
-    const again = await remember(
-      user,
-      { subject: "I", predicate: "like", object: "tea" },
-      { "Idempotency-Key": "k" },
-    );
+    const again = await remember(user, { ...LIKE, object: "tea" }, { "Idempotency-Key": "k" });
     expect(again.status).toBe(201);
   });
 
@@ -400,13 +398,12 @@ describe("POST /v1/users/:user/erasures", () => {
 
   it("erases the memories of a scope with their history, and no others", async () => {
     const user = newUser();
-    for (const object of ["tea", "coffee"])
-      await remember(user, { subject: "I", predicate: "like", object, scope: "work" });
+    for (const object of ["tea", "coffee"]) await remember(user, { ...LIKE, object, scope: "work" });
     await remember(user, { text: "I moved to Lisbon", scope: "home" });
     const begun = await eraseSome(user, { scope: "work" });
     expect(begun.status).toBe(202);
     expect((await list(user)).map(({ text }) => text)).toEqual(["I moved to Lisbon"]);
-    await remember(user, { subject: "I", predicate: "like", object: "water", scope: "work" });
+    await remember(user, { ...LIKE, object: "water", scope: "work" });
     const done = await erased(user, begun.body.id);
     expect(done.of).toEqual({ what: "scope", scopeHash: await hash16("cairn:scope:work") });
     expect(done.steps[0]?.erased).toEqual({ memoryVersions: 2 });

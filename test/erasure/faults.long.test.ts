@@ -453,7 +453,7 @@ it("knows of every table of the object whether it goes with the user", async () 
 
 it("reads no row of D1 that is older than the fence, in any list", async () => {
   const user = newUser();
-  const fact = { subject: "I", predicate: "like" };
+  const fact = { subject: "I", predicate: "like", cardinality: "one" };
   const old = await remember(user, { ...fact, object: "tea", expiresAt: (control.clockAt ?? 0) + 1 });
   await eraseUser(user);
   // The same id, while the old version is still in D1 and has expired.

@@ -27,14 +27,28 @@ describe("a predicate of many", () => {
     expect(tea.cardinality).toBe("many");
   });
 
-  it("knows common predicates in several forms, and all others have one", async () => {
-    const user = newUser();
-    for (const predicate of ["is allergic to", "speaks", "has_pet", "works on"])
+  it("is every predicate that no table knows, in any language", async () => {
+    for (const predicate of [
+      "allergy",
+      "has a son",
+      "bought",
+      "works on project",
+      "is",
+      "mag",
+      "住んでいる",
+    ]) {
+      const user = newUser();
       for (const object of ["a", "b"]) await remember(user, fact(predicate, object));
-    expect(await objects(user)).toEqual(["a", "b", "a", "b", "a", "b", "a", "b"]);
-    const other = newUser();
-    for (const object of ["Lisbon", "Porto"]) await remember(other, fact("lives in", object));
-    expect(await objects(other)).toEqual(["Porto"]);
+      expect([predicate, await objects(user)]).toEqual([predicate, ["a", "b"]]);
+    }
+  });
+
+  it("is none of those that have one: the new object supersedes the old one", async () => {
+    for (const predicate of ["lives in", "home city", "current address", "works at", "e-mail", "manager"]) {
+      const user = newUser();
+      for (const object of ["a", "b"]) await remember(user, fact(predicate, object));
+      expect([predicate, await objects(user)]).toEqual([predicate, ["b"]]);
+    }
   });
 
   it("follows the fact's own cardinality", async () => {
@@ -43,7 +57,7 @@ describe("a predicate of many", () => {
       await remember(user, fact("likes", object, { cardinality: "one" }));
     expect(await objects(user)).toEqual(["coffee"]);
     for (const object of ["red", "blue"])
-      await remember(user, fact("paints in", object, { cardinality: "many" }));
+      await remember(user, fact("home city", object, { cardinality: "many" }));
     expect(await objects(user)).toEqual(["coffee", "red", "blue"]);
   });
 
@@ -88,10 +102,26 @@ describe("the tenant's rule of a predicate", () => {
     expect((await call("/v1/predicates")).body.items).not.toContainEqual(rule);
   });
 
-  it("makes a predicate one of many", async () => {
-    const [user, predicate] = [newUser(), await ruled({ cardinality: "many" })];
-    for (const object of ["a", "b"]) await remember(user, fact(predicate.toUpperCase(), object));
-    expect(await objects(user)).toEqual(["a", "b"]);
+  it("makes a predicate one of many, or of one, over the tables", async () => {
+    for (const [name, cardinality, left] of [
+      ["favourite", "many", ["a", "b"]],
+      ["allergy", "one", ["b"]],
+    ] as const) {
+      const [user, predicate] = [newUser(), `${name} ${crypto.randomUUID()}`];
+      set.push(predicate);
+      await setRule(predicate, { cardinality });
+      for (const object of ["a", "b"]) await remember(user, fact(predicate.toUpperCase(), object));
+      expect([name, await objects(user)]).toEqual([name, left]);
+    }
+  });
+
+  it("is about one object by a policy for facts that contradict each other, unless it says many", async () => {
+    const predicate = named();
+    set.push(predicate);
+    for (const policy of ["reject", "lastWriter"])
+      expect((await setRule(predicate, { policy })).body).toMatchObject({ policy, cardinality: "one" });
+    const many = { policy: "reject", cardinality: "many" };
+    expect((await setRule(predicate, many)).body).toMatchObject(many);
   });
 
   it("keeps all by keepAll", async () => {

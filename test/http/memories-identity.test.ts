@@ -178,7 +178,7 @@ describe("an externalId", () => {
 
   it("on a fact goes with the statement that carries it", async () => {
     const user = newUser();
-    const fact = { subject: "s", predicate: "p" };
+    const fact = { subject: "s", predicate: "p", cardinality: "one" };
     const { id } = await remembered(user, { ...fact, object: "o", externalId: "e1" });
     expect(await remembered(user, { ...fact, object: "o", tags: ["t"] })).toMatchObject({ externalId: "e1" });
     expect(await remembered(user, { ...fact, object: "o2", externalId: "e2" })).toMatchObject({ id });

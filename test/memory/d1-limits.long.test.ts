@@ -74,7 +74,8 @@ it("takes what JSON escapes sixfold", async () => {
 
 it("keeps 1,000 versions of one memory, and goes on from them", async () => {
   const user = newUser();
-  const fact = (i: number) => ({ subject: "the heron", predicate: "stands at", object: `stone ${i}` });
+  const heron = { subject: "the heron", predicate: "stands at", cardinality: "one" };
+  const fact = (i: number) => ({ ...heron, object: `stone ${i}` });
   const first = await batch(user, numbered(500, fact));
   await batch(
     user,

@@ -7,7 +7,7 @@ import { clock, control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, objectOf, ring } from "../erasure-calls.ts";
 import { history, list, patch, recallTexts, remember, remembered, rememberMany } from "../memory-calls.ts";
 import { append, create, fork, said, say, threadOf } from "../thread-calls.ts";
-import { at, busyUser, exportOf, importTo, linesOf } from "../transfer-calls.ts";
+import { at, busyUser, DRINK, exportOf, importTo, linesOf } from "../transfer-calls.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
 beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
@@ -72,7 +72,7 @@ describe("an export", () => {
     expect((await append(branch.id, [say("six")])).body).toMatchObject({ firstSeq: 5, length: 4 });
     expect(await said(twig.id)).toEqual(["one", "three", "five", "éé"]);
     // The history of a fact goes on.
-    const water = await remember(user, { subject: "I", predicate: "drink", object: "wine", scope: "home" });
+    const water = await remember(user, { ...DRINK, object: "wine" });
     expect(water.status).toBe(200);
     expect(await history(user, water.body.id)).toHaveLength(4);
     await call(`/v1/threads/${branch.id}`, { method: "DELETE" });

@@ -6,7 +6,7 @@ import { clock, control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, ring } from "../erasure-calls.ts";
 import { list, patch, remember, remembered } from "../memory-calls.ts";
 import { append, fork, said, say, threadOf } from "../thread-calls.ts";
-import { at, busyUser, exportOf, importTo, linesOf } from "../transfer-calls.ts";
+import { at, busyUser, DRINK, exportOf, importTo, linesOf } from "../transfer-calls.ts";
 
 // A day from now, so that no alarm rings but when a test rings it, and tokens still hold.
 beforeEach(() => void (control.clockAt = clock() + 24 * 3600_000));
@@ -192,7 +192,7 @@ describe("an import", () => {
     expect(body.threadIds).toEqual({ from, to });
     expect(await said(branch.id.replace(from, to))).toEqual(["one", "three", "five"]);
     // The same fact is the same fact there: it is superseded, not there twice.
-    await remember(other, { subject: "I", predicate: "drink", object: "wine", scope: "home" });
+    await remember(other, { ...DRINK, object: "wine" });
     expect((await list(other, "scope=home")).map(({ text }) => text)).toEqual(["I drink wine"]);
     expect(await exportOf(other)).not.toContain(from);
     // Nothing of the first one's has changed.

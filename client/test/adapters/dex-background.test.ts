@@ -313,7 +313,7 @@ it("does not put what is found late in the place of what was said since", async 
     model: ({ prompt }) => {
       if (prompt.includes("tabs") && refused) throw new Error("refused");
       const object = prompt.includes("tabs") ? "tabs" : "spaces";
-      return found("", [{ subject: "user", predicate: "prefers", object }]);
+      return found("", [{ subject: "user", predicate: "default indentation", object }]);
     },
   });
   extension.afterTurn(turn("I prefer tabs"));
@@ -322,7 +322,7 @@ it("does not put what is found late in the place of what was said since", async 
   await eventually(() => errors.length).toBe(2);
   refused = false;
   await extension.dispose();
-  expect(await textsOf(rest)).toEqual(["user prefers spaces"]);
+  expect(await textsOf(rest)).toEqual(["user default indentation spaces"]);
   const [fact] = (await rest.memory.memories.list(rest.user)).items;
   const { items } = await rest.memory.memories.history(rest.user, fact?.id ?? "");
   expect(items.map(({ object }) => object).toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual([
@@ -381,10 +381,12 @@ it("does not let what is too large for Cairn hold up what comes after it", async
   expect(extension.pending).toEqual([]);
 });
 
-it("leaves out facts that Cairn would refuse, and keeps the last of two about one thing", async () => {
+it("leaves out facts that Cairn would refuse, and keeps of two about one thing the last, or both if both are true", async () => {
   const facts = [
-    { subject: "user", predicate: "prefers", object: "tabs" },
-    { subject: "User ", predicate: "Prefers", object: "spaces" },
+    { subject: "user", predicate: "home city", object: "Lisbon" },
+    { subject: "User ", predicate: "Home  City", object: "Porto" },
+    { subject: "user", predicate: "allergy", object: "nuts" },
+    { subject: "user", predicate: "allergy", object: "milk" },
     { subject: "", predicate: "is", object: "nobody" },
     { subject: "x".repeat(2000), predicate: "is", object: "long" },
     { subject: "big", predicate: "is", object: "y".repeat(32 * 1024) },
@@ -398,7 +400,9 @@ it("leaves out facts that Cairn would refuse, and keeps the last of two about on
   expect(errors).toEqual([]);
   expect((await textsOf(rest)).toSorted((a, b) => a.localeCompare(b))).toEqual([
     "half is \ufffd",
-    "User Prefers spaces",
+    "user allergy milk",
+    "user allergy nuts",
+    "User Home City Porto",
   ]);
 });
 

@@ -58,7 +58,8 @@ it("has one memory with the MCP server: each reads what the other stored, under 
     return content[0]?.text ?? "";
   };
   const fact = { subject: "user", predicate: "prefers", object: "tabs" };
-  expect(await ask("memory_remember_fact", fact)).toContain(await call("memory_remember_fact", fact));
+  const [stored = "none"] = /id [\w-]+/.exec(await call("memory_remember_fact", fact)) ?? [];
+  expect(await ask("memory_remember_fact", fact)).toContain(stored);
   await call("memory_store_procedure", { title: "deploy-dex", body: "Run wrangler deploy." });
   const [, id = "none"] = /id: ([\w-]+)/.exec(String(await block("deploy dex"))) ?? [];
   expect(await ask("memory_get_procedure", { title: "deploy-dex" })).toContain(`Procedure of id ${id}`);

@@ -1,87 +1,79 @@
 import type { RememberBody } from "../schema/memory.ts";
-import type { PredicateRule } from "../schema/predicate.ts";
-import { normalise } from "./normalise.ts";
+import type { PredicateRule, PredicateRuleBody } from "../schema/predicate.ts";
+import { wordsOf } from "./predicate-words.ts";
 
 export type { PredicateRule };
 export type ConflictPolicy = PredicateRule["policy"];
 /** Rules by normalised predicate. */
 export type Rules = ReadonlyMap<string, PredicateRule>;
 
-/** Common predicates of which several facts are true at a time. All others have one. */
-const MANY: readonly string[] = [
-  "allergic to",
-  "attended",
-  "avoids",
-  "collects",
-  "dislikes",
-  "drinks",
-  "eats",
-  "enjoys",
-  "fears",
-  "follows",
-  "friend of",
-  "friends with",
-  "goes to",
-  "has",
-  "has allergy",
-  "has aunt",
-  "has brother",
-  "has cat",
-  "has child",
-  "has cousin",
-  "has daughter",
-  "has dog",
-  "has friend",
-  "has hobby",
-  "has nephew",
-  "has niece",
-  "has pet",
-  "has sibling",
-  "has sister",
-  "has skill",
-  "has son",
-  "has uncle",
-  "hates",
-  "hobby",
-  "interested in",
-  "knows",
-  "likes",
-  "listens to",
-  "loves",
-  "member of",
-  "needs",
-  "owns",
-  "plays",
-  "plans to",
-  "practices",
-  "reads",
-  "speaks",
-  "studied",
-  "studies",
-  "takes",
-  "travelled to",
-  "uses",
-  "visited",
-  "wants",
-  "wants to",
-  "watches",
-  "works on",
-  "works with",
-];
-const many: ReadonlySet<string> = new Set(MANY);
+const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/u));
 
-/** The predicate as the table has it: without a form of "be" or "have been" at its beginning. */
-const bare = (predicate: string): string =>
-  normalise(predicate)
-    .replaceAll("_", " ")
-    .replace(/^(?:is|are|am|was|has been|have been|have) /, "");
+/** Nouns of which a subject has one at a time. A plural is another word: "favourite colours" are several. */
+const NOUNS = list(`
+  name surname nickname username age birthday birthdate birthplace hometown gender sex pronouns religion
+  email phone telephone mobile cellphone number address postcode city town country residence location timezone
+  employer company workplace job occupation profession title position rank department salary income
+  manager boss supervisor ceo cto cfo president chair captain mayor dispatcher advisor adviser gp landlord
+  husband wife spouse fiance fiancee girlfriend boyfriend mother father mum mom dad
+  height weight size colour color type status zone date place year code password pin
+  version broker deadline budget price rent currency`);
+
+/** Words before such a noun, or after its "of", that leave it one: "home city", "date of birth". Not "pet name". */
+const BESIDE = list(`
+  home current present new permanent main primary private personal work business office company job employment
+  mobile cell phone telephone email postal mailing billing shipping delivery street zip post area
+  first last middle full maiden legal real given family user login display preferred
+  birth marital relationship visa citizenship blood skin hair eye shoe ring shirt dress clothing body time line
+  annual monthly hourly net gross base passport insurance tax social security national employee student
+  due start end wedding wifi door alarm message`);
+
+/** Words that make the singular after them one: "favourite film". */
+const FOREMOST = list("favourite favorite preferred primary main default");
+
+/** Predicates with one object at a time, by the stems of their words. */
+const VERBS: ReadonlySet<string> = new Set(
+  `lives in, lives at, resides in, resides at, is based in, is based at, is located in, is located at
+   works at, works for, works as, is employed by, is employed at, is employed as, reports to, studies at
+   is married, is married to, is engaged to, is named, is called, goes by
+   born, born in, born on, born at, is aged, is years old, comes from, is from, originally from, grew up in, weighs`
+    .split(/,|\n/u)
+    .map((predicate) => wordsOf(predicate).base),
+);
+
+const HAVE = list("has have had was were been");
+const AFTER = list("is are was on in at");
+const isPlural = (word: string): boolean => /[^sui]s$/u.test(word);
+
+/** True if a subject has one object of this predicate at a time. A predicate that the tables do not know has many. */
+function isOne(predicate: string): boolean {
+  const { words, denies } = wordsOf(predicate);
+  if (denies) return false;
+  const from = words.findIndex((word) => !HAVE.has(word));
+  const rest = words.slice(Math.max(from, 0));
+  if (VERBS.has(wordsOf(rest.join(" ")).base)) return true;
+  const named = rest.slice(0, rest.findLastIndex((word) => !AFTER.has(word)) + 1);
+  const of = named.indexOf("of");
+  const [noun, ...before] = (of === -1 ? named : named.slice(0, of)).toReversed();
+  if (noun === undefined) return false;
+  if (before.length > 0 && FOREMOST.has(named[0] ?? "") && !isPlural(noun)) return true;
+  const beside = [...before, ...(of === -1 ? [] : named.slice(of + 1))];
+  return NOUNS.has(noun) && beside.every((word) => BESIDE.has(word) || NOUNS.has(word) || FOREMOST.has(word));
+}
 
 /** The rule of a predicate for which the tenant has none. */
-export function defaultRule(predicate: string): PredicateRule {
-  const name = normalise(predicate).replaceAll("_", " ");
-  const isMany = many.has(name) || many.has(bare(predicate));
-  return { cardinality: isMany ? "many" : "one", policy: "highestTrust" };
-}
+export const defaultRule = (predicate: string): PredicateRule => ({
+  cardinality: isOne(predicate) ? "one" : "many",
+  policy: "highestTrust",
+});
+
+/** The rule that a tenant sets. Only facts of one contradict each other, so a policy for these makes the predicate one of one. */
+export const ruleOf = (predicate: string, { policy, ...set }: PredicateRuleBody): PredicateRule => ({
+  ...defaultRule(predicate),
+  ...((policy === "reject" || policy === "lastWriter") && { cardinality: "one" }),
+  ...(policy !== undefined && { policy }),
+  ...set,
+});
 
 /** The body of a fact under a rule: a fact of many has the field `cardinality`, and any other has none. */
 export function ruled(body: RememberBody, rule: PredicateRule): RememberBody {

@@ -91,7 +91,8 @@ export const memoryFields = {
   },
   subject: {
     shape: identifying.openapi({
-      description: "Of a fact. Subject and predicate together identify one live fact.",
+      description:
+        "Of a fact. Subject and predicate identify one live fact, or one for each object if the predicate has many.",
     }),
     kinds: ["fact"],
     column: true,
@@ -101,7 +102,8 @@ export const memoryFields = {
   predicate: { shape: identifying, kinds: ["fact"], column: true, fixed: true, filter: "normalised" },
   object: {
     shape: longText.openapi({
-      description: "Of a fact with subject and predicate. A new object supersedes the old one.",
+      description:
+        "Of a fact with subject and predicate. A new object supersedes the old one where the predicate has one.",
     }),
     kinds: ["fact"],
     column: true,
@@ -109,7 +111,7 @@ export const memoryFields = {
   cardinality: {
     shape: z.enum(["one", "many"]).openapi({
       description:
-        "Of a fact with subject and predicate. `many`: several objects are true at a time, as of `likes`. As the predicate's rule says unless set.",
+        "Of a fact with subject and predicate. `many`: several objects are true at a time, as of `likes`. `one`: a new object supersedes the old one, as of `lives in`. As the predicate's rule says unless set.",
     }),
     kinds: ["fact"],
     fixed: true,

@@ -6,7 +6,7 @@ export const PredicateRule = z
   .strictObject({
     cardinality: z.enum(["one", "many"]).openapi({
       description:
-        "`one`: a subject has one such fact at a time, as of `lives in`. `many`: several, as of `likes`.",
+        "`one`: a subject has one such fact at a time, as of `lives in`. `many`: several, as of `likes` and of every predicate that no table knows.",
     }),
     policy: z.enum(["highestTrust", "lastWriter", "keepAll", "reject"]).openapi({
       description:
@@ -22,7 +22,11 @@ export const PredicateRuleBody = z
     policy: PredicateRule.shape.policy.optional(),
   })
   .refine((body) => Object.keys(body).length > 0, "sets nothing")
-  .openapi("PredicateRuleBody", { description: "The default of the predicate holds for what is not set." });
+  .openapi("PredicateRuleBody", {
+    description:
+      "The default of the predicate holds for what is not set. The policies `reject` and `lastWriter` are about facts of one, so they imply `one`.",
+  });
+export type PredicateRuleBody = z.infer<typeof PredicateRuleBody>;
 
 export const NamedPredicateRule = z
   .object({

@@ -1,6 +1,6 @@
 import { fail } from "../../domain/errors.ts";
 import { normalise } from "../../domain/memory/normalise.ts";
-import { defaultRule } from "../../domain/memory/predicates.ts";
+import { ruleOf } from "../../domain/memory/predicates.ts";
 import {
   NamedPredicateRule,
   predicatePath,
@@ -47,8 +47,8 @@ export const predicateRules = newRouter("memories")
   })
   .openapi(put, async (c) => {
     requireWholeTenant(c, KEEPS_RULES);
-    const predicate = normalise(c.req.valid("param").predicate);
-    const rule = { predicate, ...defaultRule(predicate), ...c.req.valid("json") };
+    const { predicate: given } = c.req.valid("param");
+    const rule = { predicate: normalise(given), ...ruleOf(given, c.req.valid("json")) };
     if (!(await c.get("services").predicates.put(rule))) throw new Refusal(fail("too_many_rules"));
     return c.json(rule, 200);
   })

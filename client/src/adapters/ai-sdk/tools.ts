@@ -160,7 +160,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
     },
     memory_remember_fact: {
       description:
-        "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. Most predicates (`lives in`) have one object at a time: a new object takes the place of the old one. Some (`likes`, `speaks`) have many: a new object stands beside the others. Do not store secrets, or what only this task needs.",
+        "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A predicate with one object at a time (`lives in`, `works at`, `e-mail`) takes a new object in place of the old one. Any other (`likes`, `allergy`, `bought`) keeps all its objects. Do not store secrets, or what only this task needs.",
       inputSchema: inputSchema<Fact>({ subject, predicate, object }, ["subject", "predicate", "object"]),
       execute: async (fact, { abortSignal: signal }) => {
         const { id, status, conflictsWith } = await memory.memories.remember(

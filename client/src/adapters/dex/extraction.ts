@@ -1,4 +1,5 @@
 import { inert } from "../../../../src/domain/conversation/stored-text.ts";
+import { normalise } from "../../../../src/domain/memory/normalise.ts";
 
 /** The summary and facts that a model extracted. */
 type Extraction = { summary: string; facts: Triple[] };
@@ -59,12 +60,13 @@ function fitting(value: unknown, bytes: number): string | null {
   return text === "" || encoder.encode(text).byteLength > bytes ? null : text;
 }
 
-const normal = (name: string): string => name.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
-
-/** Keeps the last fact of each subject and predicate, compared as Cairn does. */
+/** Keeps each fact once, where it was stated last. Cairn decides which of them are true beside each other. */
 function distinct(triples: readonly Triple[]): Triple[] {
-  const named = new Map(
-    triples.map((triple) => [JSON.stringify([normal(triple.subject), normal(triple.predicate)]), triple]),
-  );
+  const named = new Map<string, Triple>();
+  for (const triple of triples) {
+    const key = JSON.stringify([triple.subject, triple.predicate, triple.object].map(normalise));
+    named.delete(key);
+    named.set(key, triple);
+  }
   return [...named.values()].slice(0, FACTS);
 }

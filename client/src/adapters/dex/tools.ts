@@ -33,14 +33,13 @@ const factTools = ({ memory, user }: ToolDependencies): DexTool[] => [
   {
     name: "memory_remember_fact",
     description:
-      "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. One fact is true at a time for a subject and a predicate: a new object takes the place of the old one. Do not store secrets, or what only this task needs.",
+      "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A predicate with one object at a time (`lives in`, `works at`, `e-mail`) takes a new object in place of the old one. Any other (`likes`, `allergy`, `bought`) keeps all its objects. Do not store secrets, or what only this task needs.",
     inputSchema: schemas.memory_remember_fact,
     execute: async (given, { signal } = {}) => {
       const fact = parseToolArguments("memory_remember_fact", given);
-      // One fact of a subject and predicate, also of a predicate with several elsewhere.
       const remembered = await memory.memories.remember(
         user,
-        { kind: "fact", cardinality: "one", ...fact },
+        { kind: "fact", ...fact },
         { signal, trust: "model", adapter: "dex" },
       );
       return waitingText(remembered) ?? `Remembered (id ${remembered.id}).`;
@@ -49,7 +48,7 @@ const factTools = ({ memory, user }: ToolDependencies): DexTool[] => [
   {
     name: "memory_forget_fact",
     description:
-      "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If others stored several objects (“likes”: “tea”, “coffee”), name the one to forget in object; all of them go only with all. If a fact has only changed, remember the new one instead: it takes the old one's place. Upper and lower case are the same.",
+      "Forget the fact of a subject and a predicate for good, with its history. Use it when the user asks you to forget something. If the fact has several objects (“likes”: “tea”, “coffee”), name the one to forget in object; all of them go only with all. If a fact of one object (`lives in`) has only changed, remember the new one instead. Upper and lower case are the same.",
     inputSchema: schemas.memory_forget_fact,
     execute: async (given, { signal } = {}) => {
       const asked = parseToolArguments("memory_forget_fact", given);

@@ -10,7 +10,7 @@ export const memoryRememberFact = tool({
   name: "memory_remember_fact",
   title: "Remember a fact",
   description:
-    "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. Most predicates (`lives in`) have one object at a time: a new object replaces the old one, which stays in the history. Some (`likes`, `speaks`, `owns`) have many: a new object is stored beside the others, and memory_forget_fact takes one away. The answer tells which of the two happened. Do not store secrets, or details that only this task needs.",
+    "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A predicate with one object at a time (`lives in`, `works at`, `e-mail`) takes a new object in place of the old one, which stays in the history. Any other (`likes`, `allergy`, `bought`) keeps all its objects, and memory_forget_fact takes one away. The answer tells which of the two happened. Do not store secrets, or details that only this task needs.",
   scope: "write",
   annotations: STORES,
   input: z.strictObject(fact),
