@@ -203,6 +203,8 @@ export interface MemoriesRpc {
 export type SearchRequest = {
   query: string;
   k: number;
+  /** Documents that each arm finds; `k`, and 32 at least, unless given. */
+  candidates?: number;
   kinds?: RecallKind[];
   /** The roles of messages; memories have none, and are not excluded. */
   roles?: string[];

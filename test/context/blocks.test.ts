@@ -136,6 +136,13 @@ it("never exceeds the budget nor a layer's limit, and keeps the best that fit th
   );
 });
 
+it("takes the items of an order in it, fills the room that a long one leaves, and keeps the best first", () => {
+  const long = { min: 0, max: 100, around: 0, costs: [10, 90, 40, 20], order: [0, 2, 1, 3] };
+  expect(fitted([long], 100)).toEqual([[0, 2, 3]]);
+  expect(fitted([{ ...long, min: 15 }], 100)).toEqual([[0, 2, 3]]);
+  expect(fitted([{ min: 0, max: 100, around: 0, costs: long.costs }], 100)).toEqual([[0, 1]]);
+});
+
 it("serves every minimum before anything else", () => {
   const greedy = { min: 0, max: 100, around: 0, costs: [10, 10, 10, 10] };
   const modest = { min: 10, max: 100, around: 0, costs: [10, 10] };

@@ -10,7 +10,7 @@ import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
 import { filterConditions, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
-import { isMessage, seqOf } from "../core/position.ts";
+import { isMessage, positionOf, seqOf } from "../core/position.ts";
 import { toSqlCondition } from "../core/sql-condition.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import { type Documents, isOfMessage } from "../search-index/documents.ts";
@@ -102,8 +102,12 @@ export class ContextItems {
 
   /** The places of hits of recall, in their order. `whole`: of their whole texts, and not of passages. */
   placesOf(hits: readonly Hit[], { whole = false }: { whole?: boolean } = {}): ScoredPlace[] {
+    const { stores } = this.#deps;
+    const ids = new Set(hits.flatMap(({ threadId }) => threadId ?? []));
+    const threads = new Map(Array.from(ids, (id) => [id, stores.threads.get(id)]));
     return hits.flatMap((hit): ScoredPlace[] => {
-      const place = this.#placeOf(whole ? { ...hit, passage: { start: 0, end: hit.text.length } } : hit);
+      const part = whole ? { ...hit, passage: { start: 0, end: hit.text.length } } : hit;
+      const place = this.#placeOf(part, threads);
       return place === null ? [] : [{ place, score: hit.score }];
     });
   }
@@ -155,6 +159,8 @@ export class ContextItems {
         .filter(isOfMessage)
         .map((document) => [document.n, document]),
     );
+    const there = stores.messages.present(positions);
+    const threads = messages.threadsOf(positions);
     const itemAt = (layer: LayerName, place: Place): ContextItem | null => {
       if ("key" in place) {
         // An expired entry may not be deleted yet, and a later value may have taken its place.
@@ -172,9 +178,8 @@ export class ContextItems {
       }
       if (isMessage(place.n)) {
         const document = read.get(place.n);
-        if (document === undefined || !stores.messages.has(place.n)) return null;
-        const id = messages.threadOf(place.n);
-        if (id === null) return null;
+        const id = threads.get(place.n);
+        if (document === undefined || id === undefined || !there.has(place.n)) return null;
         const { name, role } = document.message;
         const whole =
           name !== undefined && document.text.startsWith(`${name}: `)
@@ -273,16 +278,18 @@ export class ContextItems {
     return { id, place: { compaction: id, thread: thread.n }, shown: { text } };
   }
 
-  #placeOf(hit: Hit): Place | null {
+  #placeOf(hit: Hit, threads: ReadonlyMap<string, StoredThread | null>): Place | null {
     const { passage, threadId, seq, version, validTo, replacedAt } = hit;
     const end = validTo ?? replacedAt;
     const until = end === undefined ? {} : { until: end };
     const part = passage === undefined ? {} : { passage: [passage.start, passage.end] as const };
     if (threadId === undefined || seq === undefined)
       return version === undefined ? null : { n: version, ...part, ...until };
-    const thread = this.#deps.stores.threads.get(threadId);
-    const position = thread === null ? null : this.#deps.stores.lineage.position(thread, seq);
-    return position === null ? null : { n: position, ...part, ...until };
+    const thread = threads.get(threadId) ?? null;
+    if (thread === null) return null;
+    // The recall has just found the message, and the item looks if it is there.
+    const owner = this.#deps.stores.lineage.owner(thread, seq);
+    return { n: positionOf(owner, seq), ...part, ...until };
   }
 }
 

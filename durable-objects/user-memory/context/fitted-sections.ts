@@ -7,6 +7,7 @@ import {
   sectionFrame,
 } from "../../../src/domain/context/block.ts";
 import { fitted } from "../../../src/domain/context/budget.ts";
+import { inOrderOfWorth } from "../../../src/domain/context/worth-showing.ts";
 import type { CountTokens } from "../../../src/domain/context/tokens.ts";
 import type { ContextCandidate, ContextLayer, ContextSection } from "../../../src/domain/schema/context.ts";
 import type { ContextItem, PlacedSection } from "../contract.ts";
@@ -66,12 +67,17 @@ export function fittedSections(
     return { ...one, items, known };
   });
   const kept = fitted(
-    layers.map(({ layer, name, items }) => ({
-      min: layer.min,
-      max: layer.max,
-      around: count(sectionFrame(name, format)),
-      costs: items.map((item) => weightOf([item], form)),
-    })),
+    layers.map(({ layer, name, items }) => {
+      const costs = items.map((item) => weightOf([item], form));
+      const scores = items.map(({ score = 0 }) => score);
+      return {
+        min: layer.min,
+        max: layer.max,
+        around: count(sectionFrame(name, format)),
+        costs,
+        ...(name === "recalled" && { order: inOrderOfWorth(scores, costs) }),
+      };
+    }),
     budget - tokensOf(blockFrame(format), count),
   );
   const chosen = layers.map(({ items }, i) => (kept[i] ?? []).flatMap((at) => items[at] ?? []));

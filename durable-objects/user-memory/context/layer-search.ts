@@ -8,6 +8,7 @@ import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
 import type { ContextRequest, LayerFound, Recall } from "../contract.ts";
 import type { RecallService } from "../recall/recall-service.ts";
+import { CANDIDATES } from "../recall/arms.ts";
 import type { ContextItems, ScoredPlace } from "./context-items.ts";
 import type { SharedOwners } from "./shared-owners.ts";
 
@@ -27,7 +28,7 @@ export type Searched = {
 /** The time of a layer's search. */
 const SEARCH_MS = 2_000;
 /** Hits of the layer `recalled`: the budget is the usual end. */
-export const RECALLED = 32;
+export const RECALLED = 50;
 /** More hits than a layer shows, as some may be in the prompt already: a share of them, and at most so many. */
 const [SPARE, MOST_SPARE] = [2, 10];
 const MOST_HITS = 100;
@@ -179,6 +180,8 @@ const withSpare = (k: number): number => Math.min(SPARE * k, k + MOST_SPARE);
 type Wanted = {
   /** Hits that are searched for. */
   k: number;
+  /** Documents that each arm finds: fewer than hits, as neighbours and other arms bring more. */
+  candidates?: number;
   kinds?: RecallKind[] | undefined;
   roles?: string[] | undefined;
   tags?: string[] | undefined;
@@ -194,7 +197,8 @@ function wantedBy(layer: ContextLayer): Wanted | null {
   switch (layer.type) {
     case "recalled": {
       const { k = RECALLED, kinds, roles, tags, minScore, timeoutMs = SEARCH_MS } = layer;
-      return { k: withSpare(k), kinds, roles, tags, minScore, timeoutMs, whole: false };
+      const candidates = layer.k === undefined ? { candidates: CANDIDATES } : {};
+      return { k: withSpare(k), ...candidates, kinds, roles, tags, minScore, timeoutMs, whole: false };
     }
     case "procedures": {
       const { n = 5, tags, minScore = 0.3, timeoutMs = SEARCH_MS, show } = layer;
@@ -227,7 +231,7 @@ function wantedBy(layer: ContextLayer): Wanted | null {
 function recallOf(
   { owner, scope, referenceDate, timeZone, answerable }: ContextRequest,
   { text, vector, embeddedMs }: NonNullable<ContextRequest["query"]>,
-  { k, kinds, roles, tags = [] }: Wanted,
+  { k, candidates, kinds, roles, tags = [] }: Wanted,
 ): Recall {
   const filter = { ...(tags.length > 0 && { tags }), ...(scope !== undefined && { scope: [scope] }) };
   return {
@@ -237,6 +241,7 @@ function recallOf(
     queryVector: vector,
     embeddedMs,
     k: Math.min(MOST_HITS, k),
+    ...(candidates !== undefined && { candidates }),
     window: 0,
     ...(kinds && { kinds }),
     ...(roles && { roles }),

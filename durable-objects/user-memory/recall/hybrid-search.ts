@@ -97,7 +97,7 @@ export class HybridSearch {
     const query = { ...asked, query: corrected(asked.query, this.#index.words, context) };
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
-    const request = { filter, limit: Math.max(CANDIDATES, query.k) };
+    const request = { filter, limit: query.candidates ?? Math.max(CANDIDATES, query.k) };
     const found: ArmResults = {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),

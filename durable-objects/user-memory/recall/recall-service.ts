@@ -224,11 +224,10 @@ export class RecallService {
       table.numbered(numbers, asOf === undefined ? {} : { asOf }).map((row) => [row.version, row]),
     );
     const places = new Map(
-      numbers.flatMap((n) => {
-        const id = isMessage(n) ? messages.threadOf(n, threadId) : null;
-        if (id === null) return [];
-        return [[n, { threadId: id, around: window === 0 ? [] : messages.around(id, n, window) }] as const];
-      }),
+      Array.from(messages.threadsOf(numbers.filter(isMessage), threadId), ([n, id]) => [
+        n,
+        { threadId: id, around: window === 0 ? [] : messages.around(id, n, window) },
+      ]),
     );
     const neighbours = index.documents.read([...places.values()].flatMap(({ around }) => around));
     const byNumber = new Map(

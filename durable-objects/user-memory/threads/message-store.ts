@@ -191,6 +191,15 @@ export class MessageStore implements DocumentSource {
     return this.#sql.exec(there, position).toArray().length > 0;
   }
 
+  /** The positions among these that have a message. */
+  present(positions: readonly number[]): Set<number> {
+    const rows = this.#sql.exec<{ position: number }>(
+      `SELECT position FROM messages WHERE position IN (SELECT value FROM json_each(?)) AND ${notTombstoned("position")}`,
+      JSON.stringify(positions),
+    );
+    return new Set(Array.from(rows, ({ position }) => position));
+  }
+
   /** True if the message at this position is this one, byte for byte; null if there is none. */
   is(position: number, body: Uint8Array): boolean | null {
     const [stored] = this.read([position, position], { order: "oldest", hiddenIn: null, slice: 1 });

@@ -9,7 +9,7 @@ import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import { positionOf, type PositionRange, positionsOf, seqOf } from "../core/position.ts";
+import { positionOf, type PositionRange, positionsOf, seqOf, threadNumberOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import { ONLY_WORDS, type SearchIndex } from "../search-index/search-index.ts";
 import type { IndexedText } from "../search-index/vector-store.ts";
@@ -189,6 +189,24 @@ export class ThreadMessages {
     if (searched === undefined) return this.#stores.threads.holder(position);
     const thread = this.#stores.threads.get(searched);
     return thread !== null && !this.#stores.hidden.has(thread, position) ? thread.id : null;
+  }
+
+  /** The same of several messages; without those that no thread shows. */
+  threadsOf(positions: readonly number[], searched?: string): Map<number, string> {
+    const { threads, hidden } = this.#stores;
+    // Most messages are shown by the thread that owns them: one look for all of these.
+    const live =
+      searched === undefined
+        ? threads.liveAmong([...new Set(positions.map(threadNumberOf))])
+        : new Map<number, string>();
+    const hiddenOnes = new Set(hidden.among(positions));
+    return new Map(
+      positions.flatMap((position) => {
+        const own = hiddenOnes.has(position) ? undefined : live.get(threadNumberOf(position));
+        const id = own ?? this.threadOf(position, searched);
+        return id === null ? [] : [[position, id] as const];
+      }),
+    );
   }
 
   /** The positions of the messages of a thread that stand at most so many places before and after one, in their order. */

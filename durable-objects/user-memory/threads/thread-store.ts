@@ -319,6 +319,15 @@ export class ThreadStore {
     return holder?.id ?? null;
   }
 
+  /** The ids of the live threads among these, by their numbers. */
+  liveAmong(threads: readonly number[]): Map<number, string> {
+    const rows = this.#sql.exec<{ n: number; id: string }>(
+      "SELECT n, id FROM threads WHERE deleted = 0 AND n IN (SELECT value FROM json_each(?))",
+      JSON.stringify(threads),
+    );
+    return new Map(Array.from(rows, ({ n, id }) => [n, id]));
+  }
+
   /** The last seq of a thread's own that a fork shares; null if there is no fork. */
   sharedUpTo(n: number): number | null {
     return this.#sql

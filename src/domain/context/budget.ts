@@ -1,32 +1,42 @@
-/** A layer's items, the best first, each with its cost, and the cost of the layer around them. All in tokens. */
-export type Priced = { min: number; max: number; around: number; costs: readonly number[] };
+/**
+ * A layer's items, the best first, each with its cost, and the cost of the layer around them. All in tokens. `order`: the places of
+ * the items in the order in which they are taken, if it is another; then a smaller item takes the room that one has not.
+ */
+export type Priced = {
+  min: number;
+  max: number;
+  around: number;
+  costs: readonly number[];
+  order?: readonly number[];
+};
 
 /**
  * Chooses whole items within a budget: first each layer's minimum, then the rest, in the order of the layers. A layer keeps
  * its best items; an item that alone exceeds the layer's maximum is skipped. Returns the indexes of each layer's items.
  */
 export function fitted(layers: readonly Priced[], budget: number): number[][] {
-  const kept = layers.map((): number[] => []);
+  const kept = layers.map(() => new Set<number>());
   const used = layers.map(() => 0);
-  const next = layers.map(() => 0);
   let left = budget;
   const take = (limitOf: (layer: Priced) => number) => {
     for (const [i, layer] of layers.entries()) {
       const limit = Math.min(limitOf(layer), layer.max);
-      for (let at = next[i] ?? 0; at < layer.costs.length; at++) {
-        const cost = (layer.costs[at] ?? 0) + (kept[i]?.length === 0 ? layer.around : 0);
-        next[i] = at;
-        if (layer.around + (layer.costs[at] ?? 0) <= layer.max) {
-          if (cost > left || (used[i] ?? 0) + cost > limit) break;
-          kept[i]?.push(at);
-          used[i] = (used[i] ?? 0) + cost;
-          left -= cost;
+      const own = kept[i] ?? new Set();
+      for (const at of layer.order ?? layer.costs.keys()) {
+        const item = layer.costs[at] ?? 0;
+        if (own.has(at) || layer.around + item > layer.max) continue;
+        const cost = item + (own.size === 0 ? layer.around : 0);
+        if (cost > left || (used[i] ?? 0) + cost > limit) {
+          if (layer.order === undefined) break;
+          continue;
         }
-        next[i] = at + 1;
+        own.add(at);
+        used[i] = (used[i] ?? 0) + cost;
+        left -= cost;
       }
     }
   };
   take(({ min }) => min);
   take(({ max }) => max);
-  return kept;
+  return kept.map((own) => [...own].toSorted((a, b) => a - b));
 }

@@ -21,3 +21,17 @@ export function worthShowing<Hit extends { score: number }>(
   const most = smallness > 0 && confidence < SURE ? UNSURE_MOST : Infinity;
   return hits.filter(({ score }) => score >= least).slice(0, most);
 }
+
+/** Lines that are shown whatever they cost. */
+const FIRST = 5;
+
+/**
+ * The places of lines in the order in which a budget takes them: the best ones, then those that are worth most for their tokens. A
+ * long line takes the room of several short ones, of which one is likelier to answer.
+ */
+export function inOrderOfWorth(scores: readonly number[], costs: readonly number[]): number[] {
+  const places = [...scores.keys()];
+  const worth = scores.map((score, i) => score / Math.max(1, costs[i] ?? 1));
+  const rest = places.slice(FIRST).toSorted((a, b) => (worth[b] ?? 0) - (worth[a] ?? 0));
+  return [...places.slice(0, FIRST), ...rest];
+}

@@ -123,7 +123,7 @@ export const ContextLayer = z
       type: z.literal("recalled"),
       ...common,
       ...ofMemories,
-      k: items(100, 32, "memories and messages; the budget is the usual end"),
+      k: items(100, 50, "memories and messages; the budget is the usual end"),
       kinds: z.array(recallKind).min(1).optional(),
       roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional(),
       minScore: share.optional().openapi({
