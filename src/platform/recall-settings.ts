@@ -4,7 +4,12 @@ import { signalNames } from "../domain/ranking/confidence.ts";
 import { features } from "../domain/ranking/features.ts";
 import { statementWeights } from "../domain/ranking/second-stage.ts";
 import { candidateKinds } from "../domain/ranking/pool.ts";
-import { type RankingModel, type RankingModels, rankingModels } from "../domain/ranking/weights.ts";
+import {
+  changedWeights,
+  type RankingModel,
+  type RankingModels,
+  rankingModels,
+} from "../domain/ranking/weights.ts";
 import type { Reranker } from "./reranking/reranker.ts";
 import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
 
@@ -67,9 +72,10 @@ const weightsOf = <Name extends string>(names: readonly Name[]) => z.partialReco
 /** As `npm run eval -- --fit` prints it. */
 const OwnWeights = z
   .strictObject({
-    weights: z.partialRecord(z.enum(candidateKinds), weightsOf(features)),
+    weights: z.partialRecord(z.enum(["every", ...candidateKinds]), weightsOf(features)),
     confidence: weightsOf(["bias", ...signalNames]),
     statements: weightsOf(statementWeights),
+    pair: z.number(),
     threshold: z.number().min(0).max(1),
     strictThreshold: z.number().min(0).max(1),
   })
@@ -95,15 +101,12 @@ function parsedJson(text: string): unknown {
 
 const changed = (
   usual: RankingModel,
-  { weights = {}, statements = {}, confidence = {}, threshold, strictThreshold }: OwnWeights,
+  { weights = {}, statements = {}, confidence = {}, pair, threshold, strictThreshold }: OwnWeights,
 ): RankingModel => ({
   ...usual,
-  weights: {
-    memory: { ...usual.weights.memory, ...weights.memory },
-    people: { ...usual.weights.people, ...weights.people },
-    assistant: { ...usual.weights.assistant, ...weights.assistant },
-  },
+  weights: changedWeights(usual.weights, weights),
   statements: { ...usual.statements, ...statements },
+  pair: pair ?? usual.pair,
   confidence: { ...usual.confidence, ...confidence },
   threshold: threshold ?? usual.threshold,
   strictThreshold: strictThreshold ?? usual.strictThreshold,

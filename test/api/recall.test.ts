@@ -148,22 +148,34 @@ describe("shared owners", () => {
 });
 
 describe("reranking", () => {
+  /** The double prefers the second: it takes 1,000 characters for a sure answer, and few for none. */
   async function told() {
     const user = newUser();
     await remember(user, { text: "ferry ferry" });
-    await remember(user, { text: `the ferry${" and what is around it".repeat(20)}` });
+    await remember(user, { text: `the ferry${" and what is around it".repeat(45)}` });
     return user;
   }
 
-  it("gives hits the reranker's order and scores", async () => {
+  it("turns hits round, and raises the confidence with the best of them", async () => {
     const user = await told();
-    const [plain] = await hits(user, { query: "ferry", k: 1 });
-    expect(plain?.text).toBe("ferry ferry");
-    const answer = (await ask(user, { query: "ferry", k: 1, rerank: true })).body;
+    const plain = (await ask(user, { query: "ferry", k: 1 })).body;
+    expect(plain.hits[0].text).toBe("ferry ferry");
+    const answer = (await ask(user, { query: "ferry", k: 1, rerank: true, explain: true })).body;
     expect(answer.hits).toHaveLength(1);
     expect(answer.hits[0].text).toMatch(/around it$/);
-    expect(answer.hits[0].score).toBeCloseTo(answer.hits[0].text.length / 1000);
+    expect(answer.hits[0].why.pair).toBeCloseTo(answer.hits[0].text.length / 1000);
+    expect(answer.confidence).toBeGreaterThan(plain.confidence);
+    expect(answer.hits[0].score).toBeCloseTo(answer.confidence);
     expect(armOf(answer, "rerank")).toMatchObject({ status: "ok", candidates: 2 });
+  });
+
+  it("lowers the confidence where no hit answers", async () => {
+    const user = newUser();
+    await remember(user, { text: "ferry ferry" });
+    const plain = (await ask(user, { query: "ferry" })).body;
+    const answer = (await ask(user, { query: "ferry", rerank: true })).body;
+    expect(answer.hits.map(({ text }: Seen) => text)).toEqual(["ferry ferry"]);
+    expect(answer.confidence).toBeLessThan(plain.confidence);
   });
 
   it.each([

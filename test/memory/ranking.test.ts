@@ -6,6 +6,7 @@ import { distinctPieces } from "../../src/domain/ranking/lexicon.ts";
 import { namedTime, ratedDates } from "../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled } from "../../src/domain/ranking/pool.ts";
 import { mentions } from "../../src/domain/ranking/question.ts";
+import { withPairs } from "../../src/domain/ranking/pairs.ts";
 import { rank, type Weights } from "../../src/domain/ranking/rank.ts";
 import { rankingModels } from "../../src/domain/ranking/weights.ts";
 
@@ -227,4 +228,35 @@ it("sees a name as a word only", () => {
   expect(mentions("did joanna walk?", "Ann")).toBe(false);
   expect(mentions("the same as sam", "Sam")).toBe(true);
   expect(mentions("anything", "")).toBe(false);
+});
+
+const twoHits = {
+  hits: [
+    { n: 1, score: 0.4 },
+    { n: 2, score: 0.2 },
+  ],
+  confidence: 0.4,
+};
+
+it("turns the first two hits round by the scores of pairs, and moves the confidence with the best", () => {
+  const raised = withPairs(twoHits, [0.1, 0.9], 2);
+  expect(raised.hits.map(({ n }) => n)).toEqual([2, 1]);
+  expect(raised.confidence).toBeGreaterThan(0.4);
+  expect(raised.hits[0]?.score).toBeCloseTo(raised.confidence);
+  const lowered = withPairs(twoHits, [0.1, 0.1], 2);
+  expect(lowered.hits.map(({ n }) => n)).toEqual([1, 2]);
+  expect(lowered.confidence).toBeLessThan(0.4);
+  // Two hits with equal scores of pairs keep their distance.
+  expect((lowered.hits[1]?.score ?? 0) / (lowered.hits[0]?.score ?? 1)).toBeCloseTo(0.5);
+});
+
+it("changes nothing by pairs that neither speak for nor against", () => {
+  for (const [scores, weight] of [
+    [[0.5, 0.5], 4],
+    [[0.1, 0.9], 0],
+  ] as const) {
+    const same = withPairs(twoHits, scores, weight);
+    expect(same.confidence).toBeCloseTo(0.4);
+    expect(same.hits.map(({ score }) => score)).toEqual([expect.closeTo(0.4), expect.closeTo(0.2)]);
+  }
 });

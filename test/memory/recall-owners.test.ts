@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { ok } from "../../src/domain/errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
+import { rankingModels } from "../../src/domain/ranking/weights.ts";
 import { recall } from "../../src/worker/use-cases/recall.ts";
 import { tenantRecall } from "../../src/worker/use-cases/tenant-recall.ts";
 import { RecallIds } from "../../src/worker/auth/recall-ids.ts";
@@ -40,7 +41,7 @@ async function services(users: readonly string[], silent: readonly string[]): Pr
     vectors: {
       query: async () => Array.from(hashes.keys(), (owner) => ({ id: vectorId(owner, 1, tag), score: 1 })),
     },
-    recall: { reranker: null },
+    recall: { reranker: null, models: rankingModels },
     recallIds: new RecallIds(["a secret of this test, of 32 bytes or more"]),
     recallMeter: new RecallMeter(),
     now: () => 0,

@@ -80,7 +80,7 @@ const context = rows(
   ["then the newest | `n` ({20})", shown("facts")],
   ["the newest reflections | `n` ({3})", shown("reflections")],
   ["under a `prefix` | `n` ({20})", valueOf(items, /keys, n = (\d+) \}/)],
-  ["`k` ({32}), `kinds`, `roles`, `tags`, `minScore`", valueOf(search, "RECALLED")],
+  ["`k` ({50}), `kinds`, `roles`, `tags`, `minScore`", valueOf(search, "RECALLED")],
   [
     "{0.1} in a store of {300} documents or more, and up to {0.4}",
     valueOf(least, /\[SHARE, MORE\] = \[([\d.]+)/),
@@ -131,8 +131,9 @@ const context = rows(
     limits.contextTokensMin,
     limits.contextTokens,
   ],
+  ["the best {5} come first", valueOf(least, "FIRST")],
   ["A token counts as {four} characters", valueOf("src/domain/context/tokens.ts", "CHARACTERS_PER_TOKEN")],
-  ["Up to {32} hits are shown", valueOf(search, "RECALLED")],
+  ["Up to {50} hits are shown", valueOf(search, "RECALLED")],
   [
     "for {an} hour (`snapshotTtl`, up to {a} day)",
     valueOf("src/worker/use-cases/context.ts", "HOUR_MS") / HOUR,
@@ -184,7 +185,7 @@ const recall = rows(
     limits.k,
   ],
   ["on each side of a message hit: {1}, up to {5}", valueOf(recallService, "WINDOW"), limits.window],
-  ["reorders the best {30}", valueOf(rerank, "RERANKED")],
+  ["reads the best {30}", valueOf(rerank, "RERANKED")],
   ["if it is asked: {300}", valueOf(recallService, "DEADLINE_MS")],
   ["A hit of more than {450} characters", valueOf("src/domain/ranking/passages.ts", "WHOLE")],
   [
@@ -254,7 +255,8 @@ const recall = rows(
   ["Behind {100} recalls without a write", valueOf(`${object}/usage/recall-log.ts`, "MOST")],
   ["all vectors, {512} at a time", valueOf(`${object}/search-index/stored-vectors.ts`, "SLICE")],
   ["in batches of {100}", valueOf(`${object}/vectorize/embedding.ts`, "EMBED")],
-  ["rescore the best {30}", valueOf(rerank, "RERANKED")],
+  ["with each of the best {30}", valueOf(rerank, "RERANKED")],
+  ["moves its hit's sum by up to {4} in either", valueOf(weights, /"pair": (\d+)/)],
   ["{2} seconds at most. If it fails", valueOf(rerank, "WITHIN_MS") / SECOND],
   ["a stem of {five} letters or more", valueOf("src/domain/usage/used-likely.ts", "LONG")],
   ["first {20,000} characters of the answer", valueOf("src/domain/usage/used-likely.ts", "ANSWER")],

@@ -48,7 +48,7 @@ type Explanation = {
 type Ranked = { n: number; score: number; replacedAt?: number; passage?: Passage; explanation?: Explanation };
 
 /** A score falls by half for this much less than the best candidate's sum. */
-const HALVED_BY = 2;
+export const HALVED_BY = 2;
 
 type RankOptions = {
   words: WordStatistics | null;

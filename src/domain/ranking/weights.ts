@@ -12,6 +12,8 @@ export type RankingModel = {
   isStatic: boolean;
   weights: RankingWeights;
   statements: StatementWeights;
+  /** Of the score that a model gives to a question and a hit together, where one is asked. */
+  pair: number;
   confidence: ConfidenceWeights;
   threshold: number;
   strictThreshold: number;
@@ -21,26 +23,34 @@ export type EmbedderKind = "static" | "contextual";
 
 export type RankingModels = Record<EmbedderKind, RankingModel>;
 
-type Own = Pick<RankingModel, "confidence"> & { weights: Partial<RankingWeights> };
+/** `every`: the weights that all kinds have in common. */
+export type GivenWeights = Partial<RankingWeights & Record<"every", RankingWeights[CandidateKind]>>;
+type Own = Pick<RankingModel, "confidence"> & { weights: GivenWeights };
 /** The file of the numbers: those that both models have in common, and each one's own, which take the place of these. */
-export type RankingNumbers = { shared: Omit<RankingModel, "isStatic" | "confidence"> } & Record<
-  EmbedderKind,
-  Own
->;
+export type RankingNumbers = {
+  shared: Omit<RankingModel, "isStatic" | "confidence" | "weights"> & { weights: GivenWeights };
+} & Record<EmbedderKind, Own>;
+
+/** The weights with others in their place. */
+export const changedWeights = (
+  usual: RankingWeights,
+  { every, memory, people, assistant }: GivenWeights,
+): RankingWeights => ({
+  memory: { ...usual.memory, ...every, ...memory },
+  people: { ...usual.people, ...every, ...people },
+  assistant: { ...usual.assistant, ...every, ...assistant },
+});
 
 /** Fitted by `npm run eval -- --fit`, and smoothed so that no set loses what another gains; docs/recall-quality.md has the figures. */
 export const rankingNumbers: RankingNumbers = numbers;
 
+const NONE: RankingWeights = { memory: {}, people: {}, assistant: {} };
 const modelOf = (kind: EmbedderKind): RankingModel => {
   const { shared, [kind]: own } = rankingNumbers;
   return {
     ...shared,
     isStatic: kind === "static",
-    weights: {
-      memory: { ...shared.weights.memory, ...own.weights.memory },
-      people: { ...shared.weights.people, ...own.weights.people },
-      assistant: { ...shared.weights.assistant, ...own.weights.assistant },
-    },
+    weights: changedWeights(changedWeights(NONE, shared.weights), own.weights),
     confidence: own.confidence,
   };
 };

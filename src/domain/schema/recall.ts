@@ -120,7 +120,7 @@ const recallFields = z.strictObject({
   }),
   rerank: z.boolean().optional().openapi({
     description:
-      "Reranks the best 30 hits (`k` hits, if `k` is larger) with the deployment's reranker (`RERANKER_MODEL`). Order and scores are then the reranker's; `why` still explains the first ranking. The arm `rerank` has the status.",
+      "Reads the best 30 hits (`k` hits, if `k` is larger) with the deployment's reranker (`RERANKER_MODEL`). Its scores move the hits, and the best one's moves the confidence; `why` still explains the first ranking. The arm `rerank` has the status.",
   }),
   window: z.int().min(0).max(limits.window).optional().openapi({
     description: "Number of messages on each side of a hit on a message; 1 unless set.",
@@ -179,6 +179,9 @@ export const Hit = z
         date: z.literal(true).optional(),
         sentence: z.string().optional().openapi({
           description: "With `explain`: one plain sentence that says why the hit is where it is.",
+        }),
+        pair: z.number().optional().openapi({
+          description: "With `explain` and `rerank`: the reranker's score of the query and the hit, 0 to 1.",
         }),
         parts: z.object(eachPart(z.number().optional())).optional().openapi({
           description:

@@ -65,14 +65,21 @@ export async function recall(
   const answers = others.flatMap((other) => (other?.ok === true ? [other.value] : []));
   const joined = mergeAnswers([own.value, ...answers]);
   if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
-  const { isAnswerable, recallId: _ofSurest, ...rest } = joined;
+  const { isAnswerable: wasAnswerable, recallId: _ofSurest, ...rest } = joined;
   const { recallId } = own.value;
   const found = {
     ...rest,
     ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
   };
+  const explain = body.explain ?? false;
+  const answer = rerank && !isTalk ? await rerankHits(needs, query, { answer: found, k, explain }) : found;
+  // Both models have the thresholds in common.
+  const { threshold, strictThreshold } = needs.recall.models.static;
+  const isAnswerable =
+    answer.confidence === found.confidence
+      ? wasAnswerable
+      : answer.confidence >= (answerable === "strict" ? strictThreshold : threshold);
   const abstains = isTalk || (answerable !== "off" && !isAnswerable);
-  const answer = rerank && !abstains ? await rerankHits(needs, query, { answer: found, k }) : found;
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
   const degraded = answer.arms.some(failed);
   needs.recallMeter.count(needs.now(), { ms: needs.now() - began, abstained: abstains, degraded });

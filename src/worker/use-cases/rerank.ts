@@ -1,4 +1,5 @@
 import { DeadlineExceeded } from "../../platform/deadline.ts";
+import { withPairs } from "../../domain/ranking/pairs.ts";
 import type { Arm, RecallAnswer } from "../../domain/schema/recall.ts";
 import type { Services } from "../services.ts";
 
@@ -7,11 +8,14 @@ export const RERANKED = 30;
 /** The deadline of the reranker. */
 const WITHIN_MS = 2_000;
 
-/** Reorders the answer by the reranker's scores. Without a reranker, or if it fails, the order stays. */
-export async function rerankHits<Answer extends Pick<RecallAnswer, "hits" | "arms">>(
-  { recall: { reranker }, now }: Pick<Services, "recall" | "now">,
+/**
+ * The answer with the reranker's scores: they move the hits, and the confidence with the best of them. Without a reranker, or if
+ * it fails, order and confidence stay.
+ */
+export async function rerankHits<Answer extends Pick<RecallAnswer, "hits" | "arms" | "confidence">>(
+  { recall: { reranker, models }, now }: Pick<Services, "recall" | "now">,
   query: string,
-  { answer, k }: { answer: Answer; k: number },
+  { answer, k, explain }: { answer: Answer; k: number; explain: boolean },
 ): Promise<Answer> {
   const began = now();
   const arm = (status: Arm["status"], candidates: number): Arm => ({
@@ -30,13 +34,18 @@ export async function rerankHits<Answer extends Pick<RecallAnswer, "hits" | "arm
       read.map(({ text }) => text),
       { withinMs: WITHIN_MS },
     );
-    const hits = read
-      .map((hit, i) => ({ ...hit, score: scores[i] ?? 0 }))
-      .toSorted((a, b) => b.score - a.score);
-    return { ...answer, hits, arms: [...answer.arms, arm("ok", read.length)] };
+    const hits = explain ? read.map((hit, i) => withPair(hit, scores[i])) : read;
+    // Both models have this weight in common.
+    const judged = withPairs({ hits, confidence: answer.confidence }, scores, models.static.pair);
+    return { ...answer, ...judged, arms: [...answer.arms, arm("ok", read.length)] };
   } catch (error) {
     console.error({ message: "the reranker failed", model: reranker.model, error: String(error) });
     const status = error instanceof DeadlineExceeded ? "late" : "failed";
     return { ...answer, arms: [...answer.arms, arm(status, 0)] };
   }
 }
+
+const withPair = <Hit extends Pick<RecallAnswer["hits"][number], "why">>(hit: Hit, pair = 0): Hit => ({
+  ...hit,
+  why: { ...hit.why, pair },
+});
