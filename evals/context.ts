@@ -9,8 +9,8 @@ import { percent, printTable } from "./table.ts";
 
 /** The kind of a message that asks nothing, and to which something that is stored matters. */
 export const STATEMENT = "statement";
-/** Tokens of the memory of a prompt. */
-const BUDGET = 1_000;
+/** Tokens of the memory of a prompt, and the most hits in it. */
+export type PromptBounds = { budget: number; k?: number };
 
 /** One query and what its prompt had. `held`: the share of the answer's parts; undefined for a question without an answer. */
 export type Prompted = { set: string; kind: string; held?: number; tokens: number; isEmpty: boolean };
@@ -20,15 +20,17 @@ export async function promptEach(
   client: Cairn,
   { user, corpus, names, within }: Told,
   queries: readonly { query: string; kind: string; relevant?: Question["relevant"] }[],
-  recalled: { k?: number } = {},
+  { budget, k }: PromptBounds,
 ): Promise<Prompted[]> {
-  const layers = USUAL_LAYERS.map((layer) => (layer.type === "recalled" ? { ...layer, ...recalled } : layer));
+  const layers = USUAL_LAYERS.map((layer) =>
+    layer.type === "recalled" && k !== undefined ? { ...layer, k } : layer,
+  );
   const prompted: Prompted[] = [];
   const draw = progress(`prompts of ${corpus.name}`, queries.length);
   for (const { query, kind, relevant } of queries) {
     const { recalled: block, candidates = [] } = await client.context(user, {
       query,
-      budget: BUDGET,
+      budget,
       layers,
       explain: true,
     });
@@ -53,7 +55,7 @@ export async function promptEach(
 const held = ({ held: share = 0 }: Prompted): number => share;
 
 /** Prints, per set, how much of the answers the prompts held, and for how many queries without an answer nothing was recalled. */
-export function printPrompted(all: readonly Prompted[]): void {
+export function printPrompted(all: readonly Prompted[], budget: number): void {
   const kinds = [...new Set(all.filter((one) => one.held === undefined).map(({ kind }) => kind))];
   const row = (name: string, some: readonly Prompted[]) => {
     const answered = some.filter((one) => one.held !== undefined);
@@ -69,7 +71,7 @@ export function printPrompted(all: readonly Prompted[]): void {
   const sets = [...new Set(all.map(({ set }) => set))];
   printTable(
     [
-      `in ${BUDGET} tokens`,
+      `in ${budget} tokens`,
       "queries",
       "% of the answer",
       "% any of it",

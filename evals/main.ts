@@ -17,6 +17,7 @@ import { checkEchoes } from "./echo.ts";
 import { extractFailures, extractFrom, type Judged, printExtracted, statedIn } from "./extract.ts";
 import { type Explained, explainedHits } from "./fit.ts";
 import { askedOf, casesOf, printFittedTruth, withConfidence } from "./fit-truth.ts";
+import { type PairScorer, pairScorerIn, pairsOfCases, pairsOfCorpus, printPairs } from "./pairs.ts";
 import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts";
 import { printTruth, printWrong, shareIn, truthFailures } from "./print-truth.ts";
 import { recordedModel } from "./recorded-model.ts";
@@ -25,8 +26,9 @@ import { judgeCairn, judgeFts5 } from "./truth.ts";
 import { readTruth } from "./truth-cases.ts";
 
 const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granularity turn|session]
-                    [--wrapped] [--typos] [--fit | --abstain | --context [--k N] | --echo | --smoke]
+                    [--wrapped] [--typos] [--fit | --abstain | --context [--k N] [--budget TOKENS] | --echo | --smoke]
                     [--fit --truth PATH [--write]]
+                    [--pairs words|labels|deployment [--truth PATH]]
                     [--truth PATH [--verbose] [--min-right SHARE] [--min-kind SHARE]]
                     [--extract [--answers FILE]]
                     [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
@@ -45,8 +47,9 @@ const { values: options } = parseArgs({
     write: { type: "boolean", default: false },
     abstain: { type: "boolean", default: false },
     context: { type: "boolean", default: false },
-    // Of a context: the most hits in a turn's block.
+    // Of a context: the most hits in a turn's block, and the tokens of both blocks.
     k: { type: "string" },
+    budget: { type: "string", default: "1000" },
     echo: { type: "boolean", default: false },
     extract: { type: "boolean", default: false },
     // Of an extraction: a model's recorded answers. With LLM_URL in the environment, what the file lacks is asked and added.
@@ -57,6 +60,8 @@ const { values: options } = parseArgs({
     "min-kind": { type: "string", default: "0" },
     // Of the same: prints each query that is not right.
     verbose: { type: "boolean", default: false },
+    // What a score of question and hit together would change: of the same, or of the conversations.
+    pairs: { type: "string" },
     // For CI: the default with one arm less.
     smoke: { type: "boolean", default: false },
     // Of the evaluation's own server: EMBEDDINGS_MODEL, and any other variable.
@@ -74,6 +79,15 @@ if (options.granularity !== "turn" && options.granularity !== "session") {
 for (const name of ["min-right", "min-kind"] as const) {
   if (shareIn(options[name]) !== null) continue;
   console.error(`--${name} is ${options[name]}: it is a share from 0 to 1, as 0.8`);
+  process.exit(2);
+}
+const bounds = {
+  budget: Number(options.budget),
+  ...(options.k !== undefined && { k: Number(options.k) }),
+};
+const pairs = options.pairs === undefined ? undefined : pairScorerIn(options.pairs);
+if (options.pairs !== undefined && pairs === undefined) {
+  console.error(USAGE);
   process.exit(2);
 }
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(130));
@@ -183,7 +197,7 @@ async function prompted(): Promise<Prompted[]> {
           client,
           told,
           [...withAndWithoutAnswer(told.corpus, set), ...statementsTo(told.corpus), ...newSmallTalk()],
-          options.k === undefined ? {} : { k: Number(options.k) },
+          bounds,
         )),
       );
   return all;
@@ -202,7 +216,7 @@ async function extracted(): Promise<{ judged: Judged[]; prompts: Prompted[] }> {
       const found = await extractFrom(client, `eval-${randomUUID()}`, { corpus, stated: list });
       judged.push(found.judged);
       const queries = corpus.questions.map(({ query, relevant }) => ({ query, relevant, kind: ANSWERABLE }));
-      prompts.push(...(await promptEach(client, found.told, queries)));
+      prompts.push(...(await promptEach(client, found.told, queries, bounds)));
     }
   }
   return { judged, prompts };
@@ -270,6 +284,16 @@ async function fitToTruth(path: string): Promise<void> {
   writeFileSync(ownFile("../src/domain/ranking/weights.json"), `${JSON.stringify(numbers, null, 2)}\n`);
 }
 
+async function judgePairs(scorer: PairScorer): Promise<void> {
+  const asked: Awaited<ReturnType<typeof pairsOfCorpus>> = [];
+  if (options.truth !== undefined)
+    asked.push(...(await pairsOfCases(client, readTruth(options.truth), scorer)));
+  else
+    for (const set of sets)
+      for await (const told of toldCorpora(set)) asked.push(...(await pairsOfCorpus(client, told, scorer)));
+  printPairs(scorer, asked, rankingModels[embedder]);
+}
+
 async function fit(): Promise<void> {
   const before = rankingModels[embedder];
   const { hits, asked } = await explained();
@@ -280,14 +304,15 @@ async function fit(): Promise<void> {
 
 try {
   let found: string[] = [];
-  if (options.fit && options.truth !== undefined) await fitToTruth(options.truth);
+  if (pairs !== undefined) await judgePairs(pairs);
+  else if (options.fit && options.truth !== undefined) await fitToTruth(options.truth);
   else if (options.fit) await fit();
   else if (options.abstain) printAbstaining((await explained()).asked, LOST);
-  else if (options.context) printPrompted(await prompted());
+  else if (options.context) printPrompted(await prompted(), bounds.budget);
   else if (options.extract) {
     const { judged, prompts } = await extracted();
     printExtracted(judged, recorded?.model ?? null);
-    printPrompted(prompts);
+    printPrompted(prompts, bounds.budget);
     found = extractFailures(judged);
   } else if (options.truth !== undefined) found = await truth(options.truth);
   else if (options.echo) found = await checkEchoes(client, { each: true });
