@@ -173,6 +173,22 @@ describe("a later statement on the same matter", () => {
     expect(await firstOf(user, "Where do I work?")).toContain("Moss");
   });
 
+  it("may leave out a part of what was said before", async () => {
+    const moved = "The vet moved it, it's on 17 May at 8:15 now.";
+    const user = await whoSaid("The vet appointment is on 3 May at 9:30.", ...OTHERS, moved);
+    expect(await firstOf(user, "When is my vet appointment?")).toBe(moved);
+  });
+
+  it("is none for having an hour or a day in common", async () => {
+    const choir = "The choir sings on Wednesdays at 17:00 and at 19:00.";
+    const user = await whoSaid(
+      choir,
+      ...OTHERS,
+      "The plumber cancelled, he'll be here on Wednesday at 19:00 instead.",
+    );
+    expect(await firstOf(user, "When does the choir sing?")).toBe(choir);
+  });
+
   it("is none if it is about somebody else, about another number, or no change", async () => {
     const dentist = await whoHas(
       "My dentist is Dr Wu on Canal Street.",

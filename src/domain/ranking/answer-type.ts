@@ -5,7 +5,7 @@
 type AnswerType = { asks: RegExp; has: RegExp };
 
 const NUMBER = String.raw`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|once|twice|thirty|forty|fifty|sixty|hundred|thousand|no|none)\b`;
-const TIME = String.raw`\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|morning|evening|afternoon|night|weekend|week|month|year|spring|summer|autumn|winter|christmas|easter|ago|last|next|since|until|before|after|half past|quarter|(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b`;
+const TIME = String.raw`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|morning|evening|afternoon|night|weekend|week|month|year|spring|summer|autumn|winter|christmas|easter|ago|last|next|since|until|before|after|half past|quarter|(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b`;
 /** A name inside a sentence, or at its beginning before a verb or a noun: "Wes bakes", "Annika's phone", "Mum: …". */
 const NAME = String.raw`(?<=[\p{L}\p{N},;:'’)–-]\s)(?!I\b)\p{Lu}\p{L}+|^\p{Lu}\p{L}+(?:['’]s\b|:|\s(?:\p{Lu}|\p{Ll}+s\b|is\b|has\b|was\b|will\b|and\b|can\b|said\b))`;
 const CURRENCY = String.raw`[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|eur|usd|gbp|chf|bucks|kr|crowns?|francs?|yen|free)\b|\b\d+p\b`;
@@ -55,7 +55,7 @@ const types: readonly AnswerType[] = [
   // "When did" is not here: the time at which a thing was said answers it.
   {
     asks: /(?:^|[,.:;!?–—]\s*|\b(?:and|since|until|know|remember) )when (?:is|are|do|does|will|can|shall|must|should)\b|\b(?:what|which|on what|on which|at what) (?:day|date|month|year|time|weekday)\b/i,
-    has: new RegExp(TIME, "i"),
+    has: new RegExp(`\\d|${TIME}`, "i"),
   },
   {
     asks: /\bcolou?r\b/i,
@@ -70,6 +70,10 @@ const types: readonly AnswerType[] = [
   },
   { asks: /\bname of\b/i, has: new RegExp(`${NAME}|\\b(?:called|named|name)\\b`, "u") },
 ];
+
+const OF_TIME = new RegExp(`^(?:\\d{1,2}|${TIME})$`, "i");
+/** True for a word that is a part of a time: a weekday, a month, an hour. */
+export const isOfTime = (word: string): boolean => OF_TIME.test(word);
 
 /** Tells of a text if it lacks a type of answer that a question asks for. Many texts are tested: the question is read once. */
 export function typeTest(question: string): (text: string) => boolean {

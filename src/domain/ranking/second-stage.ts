@@ -1,4 +1,4 @@
-import { typeTest } from "./answer-type.ts";
+import { isOfTime, typeTest } from "./answer-type.ts";
 import { asksForQuestions } from "./asks.ts";
 import { rarityOf, type WordStatistics } from "./features.ts";
 import { cosineOf, sumOfRows } from "./lexicon.ts";
@@ -44,8 +44,8 @@ const [ECHO, STATEMENT] = [400, 200];
 const HALF = 0.5;
 /** Telling words that an echo, and a request, may have beside those of the question. */
 const [OF_ECHO, OF_REQUEST] = [1, 3];
-/** Two statements are about the same matter from this closeness on; with a word of change, from the other. */
-const [CLOSE, CLOSE_WITH_CHANGE] = [0.45, 0.2];
+/** Two statements are about the same matter from this closeness on; with a word of change, and if they share less than the question. */
+const [CLOSE, CLOSE_WITH_CHANGE, CLOSE_IN_PART] = [0.45, 0.2, 0.3];
 /** The most documents that hold a rare word, and the rare words beside those of the question that a change has in common. */
 const [RARE, IN_COMMON] = [4, 1];
 
@@ -198,11 +198,11 @@ function liftReplies(
   }
 }
 
-/** A statement among others: its stems with the rarity of each and the documents that hold it, and the sum of their vectors. */
+/** A statement among others: its stems each with its rarity, and the sum of their vectors. */
 type Statement = {
   i: number;
   one: PooledCandidate;
-  stems: ReadonlyMap<string, { rarity: number; held: number }>;
+  stems: ReadonlyMap<string, { rarity: number; isRare: boolean }>;
   vector: Float32Array | null;
   changes: boolean;
   kin: string | null;
@@ -225,13 +225,13 @@ function statementOf(
   { asked, words }: { asked: Asked; words: WordStatistics },
 ): Omit<Statement, "i" | "one"> {
   const { lexicon, frequencies } = words;
-  const stems = new Map<string, { rarity: number; held: number }>();
+  const stems = new Map<string, { rarity: number; isRare: boolean }>();
   const all: number[] = [];
   for (const [stem, word] of said) {
     const pieces = lexicon.pieces(word);
     stems.set(stem, {
       rarity: pieces.reduce((sum, piece) => sum + rarityOf(piece, words), 0),
-      held: Math.min(...pieces.map(frequencies.holding)),
+      isRare: !isOfTime(word) && Math.min(...pieces.map(frequencies.holding)) <= RARE,
     });
     all.push(...pieces);
   }
@@ -307,21 +307,30 @@ function successionOf(
   const lacking = earlier.named.filter((stem) => !later.stems.has(stem));
   const common = [...earlier.stems].filter(([stem]) => later.stems.has(stem));
   if (lacking.some((stem) => /\d/.test(stem))) return null;
-  // Words of the question are the matter, and not the old value.
-  const rare = common.filter(([stem, { held }]) => held <= RARE && !asked.stems.has(stem));
-  const sameValue = later.changes && rare.length >= IN_COMMON;
+  // Words of the question are the matter, and not the old value. Any two matters may have a day in common.
+  const inCommon = common.filter(([stem, { isRare }]) => isRare && !asked.stems.has(stem)).length;
+  const sameValue = later.changes && inCommon >= IN_COMMON;
   const covers = earlier.named.length > 0 && lacking.length === 0;
-  if (!sameValue && !covers) return null;
+  const isTold = (stem: string): boolean => !asked.names.has(stem);
+  const told = earlier.named.filter(isTold);
+  // A change names the matter, and may leave out what follows it: "The vet moved it" is about the vet appointment. A word before the
+  // matter tells it from another: the office password.
+  const order = [...asked.stems];
+  const lastShared = order.findLastIndex((stem) => later.stems.has(stem));
+  const half =
+    later.changes &&
+    told.length > 0 &&
+    told.length >= 2 * lacking.length &&
+    lacking.every((stem) => isTold(stem) && order.indexOf(stem) > lastShared);
+  if (!sameValue && !covers && !half) return null;
   const least = Math.min(weightOf(earlier.stems), weightOf(later.stems));
   const overlap = least === 0 ? 0 : weightOf(common) / least;
   const closeness = (cosineOf(earlier.vector, later.vector) + overlap) / 2;
   // A fact of which one version is true at a time says what holds now. A name alone may be of another matter.
   const holds = later.changes || (later.one.fact !== undefined && earlier.one.isMessage);
-  const isTold = (stem: string): boolean => !asked.names.has(stem);
-  const shared = earlier.named.filter(isTold).length;
   const isSame =
-    later.changes || (holds && shared > 0 && shared >= [...asked.stems].filter(isTold).length / 2);
-  if (closeness < (isSame ? CLOSE_WITH_CHANGE : CLOSE)) return null;
+    later.changes || (holds && told.length > 0 && told.length >= [...asked.stems].filter(isTold).length / 2);
+  if (closeness < (!covers ? CLOSE_IN_PART : isSame ? CLOSE_WITH_CHANGE : CLOSE)) return null;
   return { closeness, holds, changes: later.changes };
 }
 
