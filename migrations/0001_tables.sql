@@ -152,7 +152,8 @@ CREATE TABLE deployment (
 CREATE TABLE predicates (
   name TEXT PRIMARY KEY,                -- normalised
   cardinality TEXT NOT NULL,            -- one, many
-  policy TEXT NOT NULL                  -- highestTrust, lastWriter, keepAll, reject
+  policy TEXT NOT NULL,                 -- highestTrust, lastWriter, keepAll, reject
+  opposites TEXT NOT NULL DEFAULT '[]'  -- JSON array of normalised predicates
 );
 
 -- Lists of layers of a context, which all users can name.

@@ -50,6 +50,8 @@ export const limits = {
   contextProfiles: 100,
   /** Rules of predicates that a tenant stores: each isolate holds them all. */
   predicateRules: 1000,
+  /** Opposites that one of these rules names. */
+  opposites: 16,
   /** The longest life of a named snapshot of a context. */
   snapshotMs: 24 * 60 * 60 * 1000,
   /** Messages on each side of a hit. */

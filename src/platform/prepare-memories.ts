@@ -1,4 +1,5 @@
 import { identityOf, textOf } from "../domain/memory/identity.ts";
+import { namedOpposites } from "../domain/memory/opposites.ts";
 import { defaultRule, type PredicateRule, ruled, type Rules } from "../domain/memory/predicates.ts";
 import { normalise } from "../domain/memory/normalise.ts";
 import { type Candidate, type Owner, statusOf, type Writer } from "../domain/memory/record.ts";
@@ -17,9 +18,10 @@ export async function prepareMemories(
   const texts = given.map(({ body }) =>
     embeddedText({ text: textOf(body), title: body.title ?? null, key: body.key ?? null }),
   );
+  const named = namedOpposites(rules);
   const [vectors, candidates] = await Promise.all([
     embedAll(embedder, texts),
-    Promise.all(given.map((one) => candidateOf(owner, one, rules))),
+    Promise.all(given.map((one) => candidateOf(owner, one, { rules, named }))),
   ]);
   return candidates.flatMap((candidate, i) => {
     const vector = vectors[i];
@@ -30,7 +32,7 @@ export async function prepareMemories(
 async function candidateOf(
   owner: Owner,
   { body: given, by }: { body: RememberBody; by: Writer },
-  rules: Rules,
+  { rules, named }: { rules: Rules; named: (predicate: string) => readonly string[] },
 ): Promise<Candidate> {
   const rule = ruleFor(given, rules);
   const body = ruled(given, rule);
@@ -39,7 +41,16 @@ async function candidateOf(
   const identity = await identityOf(owner.hash, fields, status === "quarantined");
   // No memory outranks a person, so this identity is not needed.
   const waiting = isPerson(by.trust) ? undefined : await identityOf(owner.hash, fields, true);
-  return { body, status, identity, by, policy: rule.policy, ...(waiting && { inQuarantine: waiting }) };
+  const opposites = body.predicate === undefined ? [] : named(body.predicate);
+  return {
+    body,
+    status,
+    identity,
+    by,
+    policy: rule.policy,
+    ...(opposites.length > 0 && { opposites }),
+    ...(waiting && { inQuarantine: waiting }),
+  };
 }
 
 /** The tenant's rule, or the default. A fact without a whole triple has no predicate to rule it. */

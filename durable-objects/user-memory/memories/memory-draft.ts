@@ -1,5 +1,6 @@
-import type { Draft, Span } from "../../../src/domain/memory/draft.ts";
+import type { Draft, Span, Triples } from "../../../src/domain/memory/draft.ts";
 import type { MemoryTable } from "./memory-table.ts";
+import { TripleIndex } from "./triple-index.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** The changes of one write before they are stored: rows to put, and memories to delete first. */
@@ -14,10 +15,12 @@ export class MemoryDraft implements Draft {
   #withTexts: ReadonlyMap<string, readonly string[]> = new Map();
   /** Ids of changed memories, by text and by external id. */
   readonly #changedBy = new Map<string, Set<string>>();
+  readonly #triples: TripleIndex;
   #last: number;
 
   constructor(table: MemoryTable, time: number) {
     this.#table = table;
+    this.#triples = new TripleIndex(table);
     this.time = time;
     this.#last = table.lastVersion();
   }
@@ -58,11 +61,24 @@ export class MemoryDraft implements Draft {
     );
   }
 
+  ofSubject(subject: string, are: Triples): MemoryRow[] {
+    return [...this.#triples.ids(subject, are)].flatMap((id) =>
+      this.held(id).filter(
+        ({ subjectNorm, predicateNorm, object }) =>
+          subjectNorm === subject &&
+          predicateNorm !== null &&
+          object !== null &&
+          are.has(predicateNorm, object),
+      ),
+    );
+  }
+
   put(row: MemoryRow): void {
     const changed = this.#changed.get(row.id) ?? new Map<number, MemoryRow>();
     this.#changed.set(row.id, changed.set(row.version, row));
     this.#note("text", row.dedupeKey, row.id);
     if (row.externalId !== null) this.#note("id", row.externalId, row.id);
+    this.#triples.note(row);
   }
 
   forget(id: string): void {

@@ -114,6 +114,36 @@ export class MemoryTable implements DocumentSource {
     return this.#ids("external_id = ?", externalId);
   }
 
+  /** The normalised predicates of a subject, each once: the index is read from one to the next. */
+  predicatesOf(subject: string): string[] {
+    return this.#column(
+      `WITH RECURSIVE steps (reached) AS (
+         SELECT MIN(predicate_norm) FROM memories INDEXED BY memories_by_triple WHERE subject_norm = ?1
+         UNION ALL
+         SELECT (SELECT MIN(predicate_norm) FROM memories INDEXED BY memories_by_triple
+                 WHERE subject_norm = ?1 AND predicate_norm > steps.reached)
+         FROM steps WHERE steps.reached IS NOT NULL)
+       SELECT reached FROM steps WHERE reached IS NOT NULL`,
+      subject,
+    );
+  }
+
+  /** The objects of a subject's triples of these predicates. */
+  objectsOf(
+    subject: string,
+    predicates: readonly string[],
+  ): { id: string; predicate: string; object: string }[] {
+    return this.#sql
+      .exec<{ id: string; predicate: string; object: string }>(
+        `SELECT DISTINCT id, predicate_norm AS predicate, object FROM memories INDEXED BY memories_by_triple
+         WHERE subject_norm = ? AND predicate_norm IN (SELECT value FROM json_each(?))
+           AND object IS NOT NULL AND corrected_at IS NULL`,
+        subject,
+        JSON.stringify(predicates),
+      )
+      .toArray();
+  }
+
   /** The owner of the memories; null before the first one. */
   owner(): Owner | null {
     const { owner } = this.#sql.exec<{ owner: string | null }>("SELECT owner FROM memory_clock").one();

@@ -1,7 +1,15 @@
+import type { PredicateWords } from "./predicate-words.ts";
 import type { MemoryRow } from "./table.ts";
 
 /** A status, and the times from which and before which a memory is true. */
 export type Span = { status: MemoryRow["status"]; from: number; to: number };
+
+/** A choice of triples by their normalised predicates and their objects. `thing`: the object of all, as `thingOf` compares it. */
+export type Triples = {
+  thing: string;
+  mayHave: (predicate: string, words: PredicateWords) => boolean;
+  has: (predicate: string, object: string) => boolean;
+};
 
 /** The stored memories of one owner with the changes of one write. The rules read and change it. */
 export interface Draft {
@@ -14,6 +22,8 @@ export interface Draft {
   /** A memory with this text, kind and scope that is true at some time of the span. */
   withText(dedupeKey: string, span: Span): MemoryRow | null;
   withExternalId(externalId: string): MemoryRow | null;
+  /** The versions, not corrected, of a subject's triples of which both hold. `mayHave`: asked once for each predicate. */
+  ofSubject(subject: string, are: Triples): MemoryRow[];
   /** Adds or replaces a version. */
   put(row: MemoryRow): void;
   /** Deletes a memory with its history. */

@@ -1,5 +1,6 @@
 import type { RememberBody } from "../schema/memory.ts";
 import type { PredicateRule, PredicateRuleBody } from "../schema/predicate.ts";
+import { normalise } from "./normalise.ts";
 import { wordsOf } from "./predicate-words.ts";
 
 export type { PredicateRule };
@@ -68,10 +69,14 @@ export const defaultRule = (predicate: string): PredicateRule => ({
 });
 
 /** The rule that a tenant sets. Only facts of one contradict each other, so a policy for these makes the predicate one of one. */
-export const ruleOf = (predicate: string, { policy, ...set }: PredicateRuleBody): PredicateRule => ({
+export const ruleOf = (
+  predicate: string,
+  { policy, opposites, ...set }: PredicateRuleBody,
+): PredicateRule => ({
   ...defaultRule(predicate),
   ...((policy === "reject" || policy === "lastWriter") && { cardinality: "one" }),
   ...(policy !== undefined && { policy }),
+  ...(opposites !== undefined && { opposites: [...new Set(opposites.map(normalise))] }),
   ...set,
 });
 

@@ -39,6 +39,8 @@ export type Candidate = {
   status: MemoryRow["status"];
   by: Writer;
   policy: ConflictPolicy;
+  /** The predicates that the tenant calls opposites of this one. */
+  opposites?: readonly string[];
   inQuarantine?: Identity;
   /** False: it is quarantined if it would change what a stored memory says. */
   replaces?: boolean;

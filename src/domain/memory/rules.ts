@@ -5,6 +5,7 @@ import type { PatchMemoryBody, RememberBody } from "../schema/memory.ts";
 import type { Draft } from "./draft.ts";
 import { textOf, tripleText } from "./identity.ts";
 import { normalise } from "./normalise.ts";
+import { oppositesOf } from "./opposites.ts";
 import {
   type Candidate,
   changesOf,
@@ -20,11 +21,15 @@ import {
 import type { MemoryRow } from "./table.ts";
 import { outranks } from "./trust.ts";
 
-/** The resulting version. `created`: the memory is new. `replaced`: it says this in place of something else. */
-type Ruled = { row: MemoryRow; created: boolean; replaced?: boolean };
+/**
+ * The resulting version. `created`: the memory is new. `replaced`: it says this in place of something else. `ended`: the versions of
+ * facts that it ended, as they were.
+ */
+type Ruled = { row: MemoryRow; created: boolean; replaced?: boolean; ended?: readonly MemoryRow[] };
 
 /** Remembers one memory: adds a new one, or changes a stored one. */
-export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+export function rememberIn(draft: Draft, owner: Owner, given: Candidate): Result<Ruled> {
+  const { before: opposites, candidate } = againstOpposites(draft, given);
   const { body, identity } = candidate;
   if (isOver(body, draft.time))
     return fail("invalid_request", { details: [{ path: "expiresAt", message: NOT_AHEAD }] });
@@ -35,9 +40,10 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
       details: [{ path: "externalId", message: `is the id of ${taken.id}` }],
     });
   const held = against(draft, candidate);
-  if (held !== null && candidate.policy === "reject" && !states(held, candidate))
+  const contrary = held !== null && !states(held, candidate) ? held : opposites[0];
+  if (contrary !== undefined && candidate.policy === "reject")
     return fail("fact_conflict", {
-      details: [{ path: "object", message: `contradicts the memory ${held.id}` }],
+      details: [{ path: "object", message: `contradicts the memory ${contrary.id}` }],
     });
   if (held !== null && candidate.replaces === false && !states(held, candidate))
     return wait(draft, owner, candidate, { held, reason: REPLACES });
@@ -48,15 +54,50 @@ export function rememberIn(draft: Draft, owner: Owner, candidate: Candidate): Re
           created: false,
         })
       : wait(draft, owner, candidate, { held, reason: CONFLICT });
+  const guarded = opposites.find((row) => outranks(row.trust, candidate.by.trust));
+  if (guarded !== undefined && candidate.policy !== "lastWriter")
+    return wait(draft, owner, candidate, { held: guarded, reason: CONFLICT });
   const ruled =
     identity.how === "supersede" ? supersede(draft, owner, candidate) : addOrReplace(draft, owner, candidate);
-  if (!ruled.ok || !neverTrue(ruled.value.row)) return ruled;
+  if (!ruled.ok) return ruled;
+  if (!neverTrue(ruled.value.row)) {
+    endAll(draft, opposites, validFromOf(body, draft.time));
+    return ok({ ...ruled.value, ended: [...(ruled.value.ended ?? []), ...opposites] });
+  }
   return fail("invalid_request", {
     details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
   });
 }
 
 const NOT_AHEAD = "is not in the future";
+
+/**
+ * The live facts that say the opposite of a candidate when it begins to be true. It ends them; and it ends itself when the next such
+ * fact begins, unless it ends before.
+ */
+function againstOpposites(draft: Draft, candidate: Candidate): { before: MemoryRow[]; candidate: Candidate } {
+  const { body, identity, status, policy } = candidate;
+  const { subject, predicate, object, scope = null, validTo = Infinity } = body;
+  const isClaim = subject !== undefined && predicate !== undefined && object !== undefined;
+  if (status !== "active" || policy === "keepAll" || !isClaim) return { before: [], candidate };
+  const from = validFromOf(body, draft.time);
+  const are = oppositesOf({ predicate, object }, candidate.opposites ?? []);
+  const opposites = draft
+    .ofSubject(normalise(subject), are)
+    .filter((row) => row.id !== identity.id && row.scope === scope && row.status === "active")
+    .filter((row) => goesOn(row, from) && (row.supersededAt ?? Infinity) > from);
+  const before = opposites.filter((row) => row.validFrom <= from);
+  const next = Math.min(...opposites.map((row) => row.validFrom).filter((start) => start > from));
+  return {
+    before,
+    candidate: next < validTo ? { ...candidate, body: { ...body, validTo: next } } : candidate,
+  };
+}
+
+/** Ends facts. Their history stays, and they can be restored. */
+function endAll(draft: Draft, rows: readonly MemoryRow[], at: number): void {
+  for (const row of rows) amend(draft, row, { validTo: at, updatedAt: row.updatedAt });
+}
 
 /** The live version that a live candidate would end, replace or add to. */
 function against(draft: Draft, candidate: Candidate): MemoryRow | null {
@@ -168,7 +209,12 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
   const row = begin(draft, owner, candidate);
   link(draft, row.id);
   const replaced = before !== undefined && goesOn(before, from);
-  return ok({ row: draft.version(row.id, row.version) ?? row, created: held.length === 0, replaced });
+  return ok({
+    row: draft.version(row.id, row.version) ?? row,
+    created: held.length === 0,
+    replaced,
+    ...(replaced && { ended: [before] }),
+  });
 }
 
 /** True if a version and the candidate state the same. */
@@ -306,7 +352,8 @@ export function releaseIn(
   };
   const apart = identity.id === null && draft.withText(identity.dedupeKey, span) === null;
   if (apart) {
-    const { by } = candidate;
+    const { by, body } = candidate;
+    endAll(draft, againstOpposites(draft, candidate).before, validFromOf(body, draft.time));
     return ok(
       amend(draft, quarantined, { status: "active", trust: by.trust, provenance: provenanceOf({}, by) }),
     );

@@ -12,6 +12,15 @@ export const PredicateRule = z
       description:
         "What happens to a fact that contradicts a stored one. `highestTrust`: it supersedes it, or waits in quarantine if the stored one has a higher trust. `lastWriter`: it supersedes it. `keepAll`: both are true. `reject`: it is refused with 409.",
     }),
+    opposites: z
+      .array(text(limits.name, "name_too_long"))
+      .max(limits.opposites)
+      .optional()
+      .openapi({
+        description:
+          "Predicates that say the opposite of an object, as `hates` does of `likes`. A fact of one ends the fact of the other with the same subject and object. The rule of either names the pair.",
+        example: ["hasst"],
+      }),
   })
   .openapi("PredicateRule", { example: { cardinality: "one", policy: "reject" } });
 export type PredicateRule = z.infer<typeof PredicateRule>;
@@ -20,6 +29,7 @@ export const PredicateRuleBody = z
   .strictObject({
     cardinality: PredicateRule.shape.cardinality.optional(),
     policy: PredicateRule.shape.policy.optional(),
+    opposites: PredicateRule.shape.opposites,
   })
   .refine((body) => Object.keys(body).length > 0, "sets nothing")
   .openapi("PredicateRuleBody", {

@@ -55,21 +55,26 @@ export class D1PredicateRules implements PredicateRules {
   }
 
   async list(): Promise<NamedPredicateRule[]> {
-    return this.#db
+    const rules = await this.#db
       .select({
         predicate: predicates.name,
         cardinality: predicates.cardinality,
         policy: predicates.policy,
+        opposites: predicates.opposites,
       })
       .from(predicates)
       .orderBy(asc(predicates.name));
+    return rules.map(({ opposites, ...rule }) => ({ ...rule, ...(opposites.length > 0 && { opposites }) }));
   }
 
-  async put({ predicate, cardinality, policy }: NamedPredicateRule): Promise<boolean> {
+  async put({ predicate, cardinality, policy, opposites = [] }: NamedPredicateRule): Promise<boolean> {
+    const named = JSON.stringify(opposites);
     const stored = await this.#db.all(sql`
-      INSERT INTO predicates (name, cardinality, policy) SELECT ${predicate}, ${cardinality}, ${policy}
+      INSERT INTO predicates (name, cardinality, policy, opposites)
+      SELECT ${predicate}, ${cardinality}, ${policy}, ${named}
       WHERE (SELECT COUNT(*) FROM predicates WHERE name <> ${predicate}) < ${limits.predicateRules}
-      ON CONFLICT (name) DO UPDATE SET cardinality = excluded.cardinality, policy = excluded.policy
+      ON CONFLICT (name) DO UPDATE SET
+        cardinality = excluded.cardinality, policy = excluded.policy, opposites = excluded.opposites
       RETURNING name`);
     this.#cache.delete(this.#database);
     return stored.length > 0;

@@ -58,6 +58,7 @@ export const predicates = sqliteTable("predicates", {
   name: text("name").primaryKey(),
   cardinality: text("cardinality").$type<PredicateRule["cardinality"]>().notNull(),
   policy: text("policy").$type<PredicateRule["policy"]>().notNull(),
+  opposites: text("opposites", { mode: "json" }).$type<string[]>().notNull(),
 });
 
 /** Events: actor, action, user, time. */

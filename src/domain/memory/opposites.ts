@@ -1,0 +1,100 @@
+import type { Triples } from "./draft.ts";
+import { normalise } from "./normalise.ts";
+import { type PredicateWords, wordsOf } from "./predicate-words.ts";
+import type { Rules } from "./predicates.ts";
+
+/** Verbs of two sides. A subject's objects of one side are none of the other's: who dislikes olives no longer likes them. */
+const PAIRS: readonly (readonly [string, string])[] = [
+  ["likes, loves, enjoys, adores, is fond of", "dislikes, hates, loathes, detests"],
+  ["eats, drinks, uses, wears", "avoids"],
+  ["trusts", "distrusts, mistrusts"],
+  ["supports", "opposes"],
+  ["agrees with", "disagrees with"],
+  ["follows", "unfollows"],
+  ["subscribes to", "unsubscribes from"],
+  [
+    "starts, started, begins, began, has started, takes up, took up",
+    "stops, stopped, quits, has stopped, gives up, gave up",
+  ],
+  ["joins, joined, has joined", "leaves, left, has left"],
+];
+
+/** The pair and the side of a verb, by its stems. */
+const SIDES: ReadonlyMap<string, readonly [pair: number, side: number]> = new Map(
+  PAIRS.flatMap((sides, pair) =>
+    sides.flatMap((verbs, side) =>
+      verbs.split(", ").map((verb) => [wordsOf(verb).base, [pair, side]] as const),
+    ),
+  ),
+);
+
+/** What a triple says of its object. `thing`: the object as it is compared, without an article and a denial. */
+type Claim = PredicateWords & { thing: string };
+
+const DENIED = /^(?:not|no longer|never) /u;
+const ARTICLE = /^(?:the|an?|my|your|his|her|its|our|their) (?=.)/u;
+
+/** The object as it is compared: "the oboe" is "oboe". */
+export const thingOf = (object: string): string => normalise(object).replace(DENIED, "").replace(ARTICLE, "");
+
+const claimOf = (predicate: string, object: string): Claim => {
+  const words = wordsOf(predicate);
+  return { ...words, denies: words.denies !== DENIED.test(normalise(object)), thing: thingOf(object) };
+};
+
+/** The side of a predicate, and its words after the verb: "likes to swim". */
+function sideOf({ base }: PredicateWords): { pair: number; side: number; rest: string } | null {
+  const stems = base.split(" ");
+  for (const length of [2, 1]) {
+    const found = SIDES.get(stems.slice(0, length).join(" "));
+    if (found !== undefined) return { pair: found[0], side: found[1], rest: stems.slice(length).join(" ") };
+  }
+  return null;
+}
+
+/** True if one denies what the other says, or both say the two sides of a pair. */
+function areOpposite(a: PredicateWords, b: PredicateWords): boolean {
+  if (a.base === b.base) return a.denies !== b.denies;
+  if (a.denies || b.denies) return false;
+  const [one, other] = [sideOf(a), sideOf(b)];
+  return (
+    one !== null &&
+    other !== null &&
+    one.pair === other.pair &&
+    one.side !== other.side &&
+    one.rest === other.rest
+  );
+}
+
+/**
+ * Tells the triples that end a triple, or that it ends: those of the same object that say the opposite of it. `named`: the normalised
+ * predicates that the tenant calls opposites of this one.
+ */
+export function oppositesOf(
+  { predicate, object }: { predicate: string; object: string },
+  named: readonly string[],
+): Triples {
+  const claim = claimOf(predicate, object);
+  const isNamed = (other: string): boolean => named.includes(other);
+  return {
+    thing: claim.thing,
+    // The object may hold the denial: "is", "not vegetarian".
+    mayHave: (other, words) => isNamed(other) || words.base === claim.base || areOpposite(claim, words),
+    has: (other, otherObject) => {
+      const said = claimOf(other, otherObject);
+      return said.thing === claim.thing && (isNamed(other) || areOpposite(claim, said));
+    },
+  };
+}
+
+/** The opposites that a tenant's rules name, of each predicate: a pair is named by the rule of either. */
+export function namedOpposites(rules: Rules): (predicate: string) => readonly string[] {
+  const named = new Map<string, string[]>();
+  const add = (one: string, other: string) => named.set(one, [...(named.get(one) ?? []), other]);
+  for (const [predicate, { opposites = [] }] of rules)
+    for (const other of opposites) {
+      add(predicate, other);
+      add(other, predicate);
+    }
+  return (predicate) => named.get(normalise(predicate)) ?? [];
+}
