@@ -23,7 +23,7 @@ import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
-import type { Memory, PatchMemoryBody, Similar } from "../../src/domain/schema/memory.ts";
+import type { Memory, PatchMemoryBody, Similar, Superseded } from "../../src/domain/schema/memory.ts";
 import type { Answerable, Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
 import type { Reindex } from "../../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
@@ -171,7 +171,13 @@ export type Prepared = Candidate & { vector: TextEmbedding; condition?: Precondi
 /** `condition`: on the version of the memory. */
 export type MemoryChange = { condition: Precondition; once?: IdempotencyKey; by: Writer };
 
-export type Remembered = { memory: Memory; created: boolean; similar?: Similar[] };
+/** `superseded`: the facts that it ended, as they were. */
+export type Remembered = {
+  memory: Memory;
+  created: boolean;
+  similar?: Similar[];
+  superseded?: Superseded[];
+};
 /** `replaced`: the memory says this in place of something else. */
 export type NotedMemory = Remembered & { replaced: boolean };
 

@@ -469,9 +469,13 @@ describe("what is stored already", () => {
     const lisbon = { subject: "user", predicate: "lives in", object: "Lisbon" };
     control.languageModel = good();
     const owner = newUser();
-    await call(`/v1/users/${owner}/memories`, { json: lisbon, headers: { "Cairn-Trust": "model" } });
+    const headers = { "Cairn-Trust": "model" };
+    const { body: former } = await call(`/v1/users/${owner}/memories`, { json: lisbon, headers });
     const result = await ingested(owner, { messages: lives, ...facts });
     expect(result.counts).toEqual({ updated: 1, created: 1 });
+    expect(result.results).toContainEqual(
+      expect.objectContaining({ outcome: "updated", memoryId: former.id, superseded: [former.id] }),
+    );
   });
 
   it("is not changed if it is a procedure: the new one waits", async () => {

@@ -38,7 +38,12 @@ describe("memory_remember_fact and memory_forget_fact", () => {
     const first = await tool(user, "memory_remember_fact", livesIn("Porto"));
     expect(first).toMatchObject({ isError: false, structured: { created: true } });
     const second = await tool(user, "memory_remember_fact", livesIn("Lisbon"));
-    expect(second.structured).toEqual({ id: first.structured.id, created: false });
+    expect(second.structured).toEqual({
+      id: first.structured.id,
+      created: false,
+      status: "active",
+      superseded: [{ id: first.structured.id, text: "user lives in Porto" }],
+    });
     const recalled = await tool(user, "memory_recall", { query: "where does the user live?" });
     expect(lines(recalled.text)).toEqual([
       expect.stringMatching(/fact \| since \d{4}-.* user lives in Lisbon$/),
@@ -72,7 +77,19 @@ describe("memory_remember_fact and memory_forget_fact", () => {
     expect(await list(user)).toHaveLength(2);
     await tool(user, "memory_remember_fact", livesIn("Porto"));
     const moved = await tool(user, "memory_remember_fact", livesIn("Lisbon"));
-    expect(moved.text).toContain("replaces the object from before");
+    expect(moved.text).toMatch(/It ends what was true before: "user lives in Porto" \(id \S+\)\.$/);
+  });
+
+  it("name the opposite that they ended", async () => {
+    const user = newUser();
+    const fact = (predicate: string) => ({ subject: "user", predicate, object: "olives" });
+    const likes = await tool(user, "memory_remember_fact", fact("likes"));
+    const dislikes = await tool(user, "memory_remember_fact", fact("dislikes"));
+    expect(dislikes.text).toContain('It ends what was true before: "user likes olives"');
+    expect(dislikes.structured).toMatchObject({
+      created: true,
+      superseded: [{ id: likes.structured.id, text: "user likes olives" }],
+    });
   });
 
   it("forget one object of several by its name, and all only if asked to", async () => {
@@ -148,7 +165,7 @@ describe("procedures", () => {
       title: "deploy shop",
       body: "now it is automatic",
     });
-    expect(again.structured).toEqual({ id: stored.structured.id, created: false });
+    expect(again.structured).toEqual({ id: stored.structured.id, created: false, status: "active" });
     expect((await tool(user, "memory_get_procedure", { title: "deploy shop" })).text).toContain("automatic");
     const gone = await tool(user, "memory_forget_procedure", { title: "deploy shop" });
     expect(gone.structured).toEqual({ forgotten: 1 });
@@ -534,9 +551,16 @@ describe("memory_remember", () => {
 
   it("says that a fact waits for review, where a person said otherwise", async () => {
     const user = newUser();
-    await remembered(user, livesIn("Porto"));
-    const { text } = await tool(user, "memory_remember_fact", livesIn("Lisbon"));
+    const { id } = await remembered(user, livesIn("Porto"));
+    const { text, structured } = await tool(user, "memory_remember_fact", livesIn("Lisbon"));
     expect(text).toContain("Kept for review");
+    expect(structured).toEqual({
+      id: expect.not.stringMatching(id),
+      created: true,
+      status: "quarantined",
+      reasons: ["conflicts_with_higher_trust"],
+      conflictsWith: id,
+    });
     expect(await list(user)).toMatchObject([{ object: "Porto" }]);
   });
 });

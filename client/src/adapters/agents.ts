@@ -1,5 +1,6 @@
 // Cloudflare's `agents` SDK: a block for `agents/context`, and the ingest of `agents/sessions`.
 import type { Cairn } from "../cairn.ts";
+import { waitingText } from "../../../src/domain/conversation/waiting-text.ts";
 import type { OptionNames } from "../known-options.ts";
 import { type ContextFailure, guarded } from "./context/guarded.ts";
 import { memoryOf } from "./context/memory-of.ts";
@@ -83,10 +84,12 @@ export function cairnMemoryBlock(options: CairnMemoryBlockOptions): CairnMemoryB
         { otherwise: null, failure: () => ({ doing: "context" }) },
       ),
     ...(writable && {
-      // A failure is the model's to see.
+      // A failure is the model's to see. So is a quarantine: the SDK would tell it that the text is written.
       async set(key: string, content: string) {
         const { memories } = limited(memory, options);
-        await memories.remember(user, { text: content, key }, { trust: "model", adapter: "agents" });
+        const by = { trust: "model", adapter: "agents" } as const;
+        const waiting = waitingText(await memories.remember(user, { text: content, key }, by));
+        if (waiting !== null) throw new Error(waiting);
       },
     }),
   };

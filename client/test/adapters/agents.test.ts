@@ -45,6 +45,20 @@ describe("a block of agents/context", () => {
     ]);
   });
 
+  it("tells the model that what it sets waits for review, where a person said otherwise", async () => {
+    const user = newUser();
+    const { memory, context } = await blocksOf(user, { writable: true });
+    const provider = cairnMemoryBlock({ memory, user, writable: true });
+    await memory.memories.remember(user, { key: "diet", text: "The user is a vegan." });
+    await expect(provider.set?.("diet", "The user eats meat.")).rejects.toThrow("Kept for review");
+    await context.freezeSystemPrompt();
+    const tools = (await context.tools()) as Tools;
+    const call = { label: "memory", content: "The user eats meat.", metadata: { title: "diet" } };
+    const answer = await Promise.resolve(tools["set_context"]?.execute?.(call, {})).catch(String);
+    expect(JSON.stringify(answer)).toContain("Kept for review");
+    expect((await memory.memories.list(user)).items).toMatchObject([{ text: "The user is a vegan." }]);
+  });
+
   it("is empty while Cairn is away, and says so", async () => {
     const user = newUser();
     const memory = await clientOf(user, { fetch: failing(503), retry: false });

@@ -57,7 +57,12 @@ describe("the tools", () => {
           /^<memory>\n[^]*\n- \[id \S+ \| fact \| \d{4}-\d\d-\d\d\] user lives in Lisbon\n<\/memory>$/,
         ),
       },
-      { type: "text", value: expect.stringContaining("Remembered") },
+      {
+        type: "text",
+        value: expect.stringMatching(
+          /^Remembered .* It ends what was true before: "user lives in Lisbon" \(id \S+\)\.$/,
+        ),
+      },
       { type: "text", value: expect.stringContaining("user lives in Porto") },
       { type: "text", value: expect.stringMatching(/^Forgotten, with their history: 1\.[^]*\n- Porto\n/) },
       {
@@ -67,6 +72,20 @@ describe("the tools", () => {
       { type: "text", value: "Nothing that fits is remembered." },
     ]);
     expect((await memory.memories.list(user)).items).toEqual([]);
+  });
+
+  it("tell a model and a program that a fact waits for review, and why", async () => {
+    const { user, memory, tools } = await begin();
+    const { id } = await memory.memories.remember(user, { ...fact, object: "Porto" });
+    const output = await tools.memory_remember_fact.execute(fact, {});
+    expect(output).toEqual({
+      id: expect.any(String),
+      status: "quarantined",
+      reasons: ["conflicts_with_higher_trust"],
+      conflictsWith: id,
+    });
+    const { value } = tools.memory_remember_fact.toModelOutput({ output });
+    expect(value).toContain(`Kept for review (id ${output.id})`);
   });
 
   it("forget one object of several by its name, and all only if asked to", async () => {

@@ -294,11 +294,11 @@ it("keeps one fact a subject and predicate, under an id that follows from them",
     predicate: "lives  in",
     object: "Porto",
   });
-  expect(second).toBe(first);
   const { items } = await memory.memories.list(user);
   expect(items).toMatchObject([{ kind: "fact", text: "User lives in Porto" }]);
   expect(items[0]?.scope).toBeUndefined();
   expect(first).toBe(`Remembered (id ${items[0]?.id}).`);
+  expect(second).toBe(`${first} It ends what was true before: "user lives in Lisbon" (id ${items[0]?.id}).`);
   expect(await call("memory_forget_fact", { subject: "user", predicate: "Lives in" })).toContain(
     "Forgotten, with their history: 1.",
   );

@@ -76,11 +76,16 @@ export class ProposalMemories {
     }));
     const prepared = await this.#prepare(owner, proposed);
     if (!prepared.ok) return prepared;
-    const settle = (i: number, { memory, created, replaced }: NotedMemory) => {
+    const settle = (i: number, { memory, created, replaced, superseded }: NotedMemory) => {
       const live = created ? "created" : replaced ? "updated" : "known";
       const outcome = memory.status === "quarantined" ? "quarantined" : live;
       const reasons = memory.status === "quarantined" ? memory.reasons : undefined;
-      Object.assign(results[i] ?? {}, { outcome, memoryId: memory.id, ...(reasons && { reasons }) });
+      Object.assign(results[i] ?? {}, {
+        outcome,
+        memoryId: memory.id,
+        ...(reasons && { reasons }),
+        ...(superseded && { superseded: superseded.map(({ id }) => id) }),
+      });
     };
     const unknown: typeof prepared.value = [];
     for (const one of prepared.value) {

@@ -5,7 +5,10 @@ import type { Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** A version with the values that may change after the answer. */
-type VersionThen = Pick<MemoryRow, "version" | "updatedAt" | "supersededAt"> & { created?: boolean };
+type VersionThen = Pick<MemoryRow, "version" | "updatedAt" | "supersededAt"> & {
+  created?: boolean;
+  superseded?: readonly number[];
+};
 
 /**
  * The saved answer of a write, for a repeated request. It refers to versions, which are stored anyway: the answer to a
@@ -13,14 +16,24 @@ type VersionThen = Pick<MemoryRow, "version" | "updatedAt" | "supersededAt"> & {
  */
 export type Reference = { one: VersionThen } | { many: VersionThen[] };
 
-export function referenceTo(answer: Memory | Remembered[], draft: Pick<Draft, "version">): Reference {
+/** `superseded`: the versions that each memory of the answer ended. */
+export function referenceTo(
+  answer: Memory | Remembered[],
+  draft: Pick<Draft, "version">,
+  superseded: readonly (readonly number[])[] = [],
+): Reference {
   const then = ({ id, version, updatedAt }: Memory): VersionThen => ({
     version,
     updatedAt,
     supersededAt: draft.version(id, version)?.supersededAt ?? null,
   });
   return Array.isArray(answer)
-    ? { many: answer.map(({ memory, created }) => ({ ...then(memory), created })) }
+    ? {
+        many: answer.map(({ memory, created }, i) => {
+          const ended = superseded[i] ?? [];
+          return { ...then(memory), created, ...(ended.length > 0 && { superseded: ended }) };
+        }),
+      }
     : { one: then(answer) };
 }
 
@@ -30,12 +43,19 @@ export function resolveReference(
   rowsOf: (versions: number[]) => MemoryRow[],
 ): Memory | Remembered[] | null {
   const references = "one" in reference ? [reference.one] : reference.many;
-  const rows = new Map(rowsOf(references.map(({ version }) => version)).map((row) => [row.version, row]));
+  const versions = references.flatMap(({ version, superseded = [] }) => [version, ...superseded]);
+  const rows = new Map(rowsOf(versions).map((row) => [row.version, row]));
   const answer: Remembered[] = [];
-  for (const { version, created = false, ...then } of references) {
+  for (const { version, created = false, superseded = [], ...then } of references) {
     const row = rows.get(version);
     if (row === undefined) return null;
-    answer.push({ memory: memoryOf({ ...row, ...then }), created });
+    // One that was forgotten since is not named again.
+    const ended = superseded.flatMap((one) => rows.get(one) ?? []).map(({ id, text }) => ({ id, text }));
+    answer.push({
+      memory: memoryOf({ ...row, ...then }),
+      created,
+      ...(ended.length > 0 && { superseded: ended }),
+    });
   }
   return "one" in reference ? (answer[0]?.memory ?? null) : answer;
 }

@@ -13,6 +13,8 @@ import type { PendingWrites, PendingWritesDependencies } from "./pending-writes.
 type Decided<T> = {
   answer: T;
   memoryIds: readonly string[];
+  /** Versions that each memory of the answer ended. */
+  superseded?: readonly (readonly number[])[];
   /** Versions whose text was embedded already. */
   vectors: ReadonlyMap<number, TextEmbedding>;
 };
@@ -46,10 +48,14 @@ export class DecidedWrites {
       if (known !== null) return known;
       const decided = await this.#decide({ once, epoch, arrived }, decide);
       if ("result" in decided) return decided.result;
-      const { answer, memoryIds, vectors, draft } = decided;
+      const { answer, memoryIds, superseded, vectors, draft } = decided;
       const { put, forget } = draft.write;
       const { transactions, answers, alarms, now } = this.#deps;
-      const kept = once && { once, answer: referenceTo(answer, draft), memoryIds: [...memoryIds] };
+      const kept = once && {
+        once,
+        answer: referenceTo(answer, draft, superseded),
+        memoryIds: [...memoryIds],
+      };
       if (put.length === 0 && forget.length === 0) {
         transactions.atomically(() => {
           if (kept !== undefined) answers.saveOf(kept, now());

@@ -104,11 +104,12 @@ export class MemoryWriter {
     },
   ): Promise<Result<Remembered[]>> {
     let replaced: boolean[] = [];
+    let ended: (readonly MemoryRow[])[] = [];
     const note = (answer: readonly Remembered[]) =>
       noted?.(answer.map((one, i) => ({ ...one, replaced: replaced[i] ?? false })));
     return this.#writes.write<Remembered[]>(owner, { once, noted: noted && note }, async (draft) => {
       if (!isWanted()) return fail("not_found");
-      replaced = [];
+      [replaced, ended] = [[], []];
       const remembered: (Omit<Remembered, "memory"> & { row: MemoryRow })[] = [];
       const candidates = memories.map((one) => this.#restating(one, draft.time));
       draft.readTexts(candidates.map(({ identity }) => identity.dedupeKey));
@@ -123,9 +124,16 @@ export class MemoryWriter {
         const similar =
           candidate.body.dedupe === "suggest" ? this.#similar.similarTo(candidate, draft.time) : undefined;
         const others = similar?.filter(({ id }) => id !== ruled.value.row.id);
-        const { row, created } = ruled.value;
-        remembered.push({ row, created, ...(others && { similar: others }) });
+        const { row, created, ended: before = [] } = ruled.value;
+        const superseded = before.map(({ id, text }) => ({ id, text }));
+        remembered.push({
+          row,
+          created,
+          ...(others && { similar: others }),
+          ...(superseded.length > 0 && { superseded }),
+        });
         replaced.push(ruled.value.replaced === true);
+        ended.push(before);
       }
       const refused = this.#refusal(draft);
       if (refused !== null) return refused;
@@ -136,6 +144,7 @@ export class MemoryWriter {
           ...rest,
         })),
         memoryIds: remembered.map(({ row }) => row.id),
+        superseded: ended.map((rows) => rows.map(({ version }) => version)),
         // A stored memory may have kept its own text.
         vectors: new Map(
           remembered.flatMap(({ row }, i) => {

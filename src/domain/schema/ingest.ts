@@ -133,6 +133,10 @@ const IngestResult = z
         "`updated`: a stored memory says it now in place of something else, which its history has. `known`: a stored memory says it already. `quarantined`: kept for review. `failed`: not stored.",
     }),
     reasons: z.array(z.string()).optional().openapi({ description: "Why it is quarantined, or failed." }),
+    superseded: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: "Ids of the facts that it ended. Its own id: the object before it." }),
     sources: z.array(z.int()).openapi({ description: "The seqs of the messages that say it." }),
   })
   .openapi("IngestResult");

@@ -176,8 +176,18 @@ const similar = z.array(Similar).optional().openapi({
   description: "With `dedupe: suggest`: live memories of the same kind and scope, most similar first.",
 });
 
+export const Superseded = z
+  .object({ id: z.string(), text: z.string().openapi({ description: "As it was true until now." }) })
+  .openapi("SupersededMemory");
+export type Superseded = z.infer<typeof Superseded>;
+
+export const superseded = z.array(Superseded).optional().openapi({
+  description:
+    "The facts that this one ended: the object before it, which has the same id, and opposites. A memory that waits in quarantine ends none.",
+});
+
 /** A memory as remember answers it. */
-export const RememberedMemory = Memory.extend({ similar }).openapi("RememberedMemory");
+export const RememberedMemory = Memory.extend({ similar, superseded }).openapi("RememberedMemory");
 
 export const PastMemory = Memory.extend({
   correctedAt: timestamp.optional().openapi({ description: "When another version replaced it." }),
@@ -197,5 +207,5 @@ export const MemoryList = pageShape(Memory).openapi("MemoryList");
 export const MemoryHistory = pageShape(PastMemory).openapi("MemoryHistory");
 
 export const RememberedMany = z
-  .object({ items: z.array(z.object({ memory: Memory, created: z.boolean(), similar })) })
+  .object({ items: z.array(z.object({ memory: Memory, created: z.boolean(), similar, superseded })) })
   .openapi("RememberedMany");

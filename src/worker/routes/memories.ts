@@ -45,7 +45,7 @@ const rememberRoute = route("post", "/v1/users/{user}/memories", {
   operationId: "remember",
   summary: "Remember one memory",
   description:
-    "Merges with the memory that has the same identity. A fact with the same subject and predicate, or the same key, is superseded. A procedure with the same title, or a memory with the same externalId, is replaced. With the same text, tags and metadata are added. A condition applies to that memory.",
+    "Merges with the memory that has the same identity. A fact with the same subject and predicate of one object, or with the same key, is superseded, and so is the opposite of the same object; `superseded` names them. A procedure with the same title, or a memory with the same externalId, is replaced. With the same text, tags and metadata are added. A condition applies to that memory.",
   ...requireScope("write"),
   request: { params: userPath, headers: rememberHeaders, body: body(RememberBody) },
   responses: {
@@ -146,8 +146,8 @@ export const memories = newRouter("memories")
     const owner = await ownerOf(c.req.valid("param").user);
     const request = { body: c.req.valid("json"), ...(await changeOf(c)) };
     const remembered = rememberOne(c.get("services"), owner, request);
-    const { memory, created, similar } = unwrap(await wrapTime(c, "remember", remembered));
-    return versioned(c, { ...memory, ...(similar && { similar }) }, created ? 201 : 200);
+    const { memory, created, ...more } = unwrap(await wrapTime(c, "remember", remembered));
+    return versioned(c, { ...memory, ...more }, created ? 201 : 200);
   })
   .openapi(rememberManyRoute, async (c) => {
     requireExactMetadataOfMany(c, "memories");

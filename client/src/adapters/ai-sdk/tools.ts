@@ -1,6 +1,6 @@
 import type { Schema } from "ai";
 import { DATA_NOTE } from "../../../../src/domain/conversation/stored-text.ts";
-import { waitingText } from "../../../../src/domain/conversation/waiting-text.ts";
+import { type Written, writtenOf, writtenText } from "../../../../src/domain/conversation/waiting-text.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { Cairn } from "../../cairn.ts";
@@ -34,8 +34,8 @@ const OPTIONS: OptionNames<MemoryToolsOptions> = {
 
 type Asked = { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] };
 type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?: number; cursor?: string };
-/** `status`: `quarantined` if it contradicts what the user or the app wrote. */
-type Remembered = Pick<Memory, "id" | "status"> & { conflictsWith?: string };
+/** `status`: `quarantined` if it contradicts what the user or the app wrote. `superseded`: the facts that it ended. */
+type Remembered = Written;
 type Fact = { subject: string; predicate: string; object: string };
 
 /** A tool of the SDK. A program gets its structured output and the model text; in version 5 both get the output. */
@@ -163,16 +163,16 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A predicate with one object at a time (`lives in`, `works at`, `e-mail`) takes a new object in place of the old one. Any other (`likes`, `allergy`, `bought`) keeps all its objects. Do not store secrets, or what only this task needs.",
       inputSchema: inputSchema<Fact>({ subject, predicate, object }, ["subject", "predicate", "object"]),
       execute: async (fact, { abortSignal: signal }) => {
-        const { id, status, conflictsWith } = await memory.memories.remember(
+        const remembered = await memory.memories.remember(
           user,
           { kind: "fact", ...fact, ...scoped },
           { signal, trust: "model", adapter: "ai-sdk" },
         );
-        return { id, status, ...(conflictsWith !== undefined && { conflictsWith }) };
+        return writtenOf(remembered);
       },
       toModelOutput: (answer) => {
         const remembered = outputOf(answer);
-        return text(waitingText(remembered) ?? `Remembered (id ${remembered.id}).`);
+        return text(writtenText(remembered, `Remembered (id ${remembered.id}).`));
       },
     },
     memory_forget_fact: {

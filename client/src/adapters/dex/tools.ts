@@ -1,4 +1,4 @@
-import { waitingText } from "../../../../src/domain/conversation/waiting-text.ts";
+import { writtenText } from "../../../../src/domain/conversation/waiting-text.ts";
 import type { Cairn } from "../../index.ts";
 import { forgetFact } from "../facts/forget-fact.ts";
 import { type TimeLimit, withinLimit } from "../limits/time-limit.ts";
@@ -42,7 +42,7 @@ const factTools = ({ memory, user }: ToolDependencies): DexTool[] => [
         { kind: "fact", ...fact },
         { signal, trust: "model", adapter: "dex" },
       );
-      return waitingText(remembered) ?? `Remembered (id ${remembered.id}).`;
+      return writtenText(remembered, `Remembered (id ${remembered.id}).`);
     },
   },
   {
@@ -67,7 +67,7 @@ const procedureTools = ({ user, procedures }: ToolDependencies): DexTool[] => [
       const args = parseToolArguments("memory_store_procedure", given);
       const { memory: stored, created } = await procedures.store(args, { signal });
       const done = created ? "Stored" : "Stored in the place of the one that was there";
-      return waitingText(stored) ?? `${done}: procedure ${quoted(args.title)} (id ${stored.id}).`;
+      return writtenText(stored, `${done}: procedure ${quoted(args.title)} (id ${stored.id}).`);
     },
   },
   {

@@ -4,34 +4,33 @@ import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { STORES, textResult, tool } from "../tool.ts";
 import { fact } from "./arguments.ts";
-import { waitingText } from "../../../domain/conversation/waiting-text.ts";
+import { writtenText } from "../../../domain/conversation/waiting-text.ts";
+import { writtenBy, writtenOutput } from "../written.ts";
 
 export const memoryRememberFact = tool({
   name: "memory_remember_fact",
   title: "Remember a fact",
   description:
-    "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A predicate with one object at a time (`lives in`, `works at`, `e-mail`) takes a new object in place of the old one, which stays in the history. Any other (`likes`, `allergy`, `bought`) keeps all its objects, and memory_forget_fact takes one away. The answer tells which of the two happened. Do not store secrets, or details that only this task needs.",
+    "Remember one lasting fact as subject, predicate and object (“user”, “prefers”, “TypeScript”). Use it when the user states something that will still matter in a later conversation, or asks you to remember it. A predicate with one object at a time (`lives in`, `works at`, `e-mail`) takes a new object in place of the old one, which stays in the history. Any other (`likes`, `allergy`, `bought`) keeps all its objects, and memory_forget_fact takes one away. It also ends the opposite of the same object (`dislikes` ends `likes`). The answer names each fact that it ended, and says if it waits for review: tell the user of both. Do not store secrets, or details that only this task needs.",
   scope: "write",
   annotations: STORES,
   input: z.strictObject(fact),
-  output: z.object({ id: z.string(), created: z.boolean() }),
+  output: writtenOutput,
   run: async ({ services, access, by }, body) => {
     const owner = await ownerToChange(access, undefined);
     if (!owner.ok) return owner;
     const remembered = await rememberOne(services, owner.value, { body: { kind: "fact", ...body }, by });
     if (!remembered.ok) return remembered;
-    const { memory, created } = remembered.value;
-    const waiting = waitingText(memory);
-    if (waiting !== null) return textResult(waiting, { id: memory.id, created });
-    return textResult(doneText(remembered.value), { id: memory.id, created });
+    const { created } = remembered.value;
+    const written = writtenBy(remembered.value);
+    return textResult(writtenText(written, doneText(remembered.value)), { ...written, created });
   },
 });
 
-function doneText({ memory: { id, cardinality }, created }: Pick<Remembered, "memory" | "created">): string {
+function doneText({ memory: { id, cardinality }, created, superseded }: Remembered): string {
   if (cardinality === "many")
     return created
-      ? `Remembered (id ${id}), beside other objects of this subject and predicate. None was replaced.`
+      ? `Remembered (id ${id}), beside other objects of this subject and predicate.${superseded ? "" : " None was replaced."}`
       : `Remembered before (id ${id}). Other objects of this subject and predicate stay.`;
-  const former = " It replaces the object from before, if that was another: memory_history shows both.";
-  return `Remembered (id ${id}).${created ? "" : former}`;
+  return `Remembered${created || superseded ? "" : " before"} (id ${id}).`;
 }

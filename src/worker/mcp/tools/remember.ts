@@ -4,7 +4,8 @@ import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { STORES, textResult, tool } from "../tool.ts";
 import { procedureBody, scope, tags } from "./arguments.ts";
-import { waitingText } from "../../../domain/conversation/waiting-text.ts";
+import { writtenText } from "../../../domain/conversation/waiting-text.ts";
+import { writtenBy, writtenOutput } from "../written.ts";
 
 export const memoryRemember = tool({
   name: "memory_remember",
@@ -22,14 +23,15 @@ export const memoryRemember = tool({
     tags: tags.optional().describe("Tags to list it by."),
     scope: scope.optional(),
   }),
-  output: z.object({ id: z.string(), created: z.boolean() }),
+  output: writtenOutput,
   run: async ({ services, access, by }, body) => {
     const owner = await ownerToChange(access, undefined);
     if (!owner.ok) return owner;
     const remembered = await rememberOne(services, owner.value, { body, by });
     if (!remembered.ok) return remembered;
-    const { memory, created } = remembered.value;
-    const done = created ? "Remembered" : "Remembered before";
-    return textResult(waitingText(memory) ?? `${done} (id ${memory.id}).`, { id: memory.id, created });
+    const { created } = remembered.value;
+    const written = writtenBy(remembered.value);
+    const done = `${created ? "Remembered" : "Remembered before"} (id ${written.id}).`;
+    return textResult(writtenText(written, done), { ...written, created });
   },
 });

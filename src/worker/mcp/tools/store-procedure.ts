@@ -3,7 +3,8 @@ import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { quoted } from "../../../domain/conversation/stored-text.ts";
 import { STORES, textResult, tool } from "../tool.ts";
-import { waitingText } from "../../../domain/conversation/waiting-text.ts";
+import { writtenText } from "../../../domain/conversation/waiting-text.ts";
+import { writtenBy, writtenOutput } from "../written.ts";
 import { owner, procedureBody, procedureTitle, tags } from "./arguments.ts";
 
 export const memoryStoreProcedure = tool({
@@ -20,17 +21,16 @@ export const memoryStoreProcedure = tool({
     tags: tags.optional().describe("Tags to list it by."),
     owner,
   }),
-  output: z.object({ id: z.string(), created: z.boolean() }),
+  output: writtenOutput,
   run: async ({ services, access, by }, { title, body: text, tags: labels, owner: ownerId }) => {
     const whose = await ownerToChange(access, ownerId);
     if (!whose.ok) return whose;
     const body = { kind: "procedure" as const, title, text, ...(labels && { tags: labels }) };
     const stored = await rememberOne(services, whose.value, { body, by });
     if (!stored.ok) return stored;
-    const { memory, created } = stored.value;
-    const waiting = waitingText(memory);
-    if (waiting !== null) return textResult(waiting, { id: memory.id, created });
-    const done = created ? "Stored" : "Replaced";
-    return textResult(`${done}: procedure ${quoted(title)} (id ${memory.id}).`, { id: memory.id, created });
+    const { created } = stored.value;
+    const written = writtenBy(stored.value);
+    const done = `${created ? "Stored" : "Replaced"}: procedure ${quoted(title)} (id ${written.id}).`;
+    return textResult(writtenText(written, done), { ...written, created });
   },
 });
