@@ -85,7 +85,7 @@ describe("the same text", () => {
     expect((await remembered(user, { text: "The boat is blue" })).id).toBe(id);
     const other = await remembered(user, { text: "the boat is red" });
     expect(other.id).not.toBe(id);
-    expect(await listTexts(user)).toEqual(["The boat is blue", "the boat is red"]);
+    expect(await listTexts(user)).toEqual(["the boat is blue", "the boat is red"]);
   });
 
   it("of a time that is over or to come is found again when it is sent again", async () => {

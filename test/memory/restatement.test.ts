@@ -33,6 +33,8 @@ const different = `
 I like tea | I like coffee
 I like tea | I do not like tea
 I like tea | I hate tea
+I work with Müller | I work with Muller
+The user's doctor is Muller | The user's doctor is Müller
 I like green tea | I like black tea
 The meeting is in room 12 | The meeting is in room 13
 Anna moved to Porto | Hanna moved to Porto

@@ -1,5 +1,6 @@
 import { deniesSomething } from "../ingest/statement.ts";
-import { contentStems, numbersAndNames, stem } from "./content-stems.ts";
+import { contentStems, numbersAndNames, stem, wordsOf as wordsIn } from "./content-stems.ts";
+import { normalise } from "./normalise.ts";
 
 /** The least share of the words of both texts that they have in common, and the least cosine of their vectors. */
 const [WORDS, COSINE] = [0.75, 0.5];
@@ -36,6 +37,25 @@ const wordsOf = (text: string): Set<string> =>
       .filter((word) => !WHOSE.has(word)),
   );
 
+/** The letters of each word that have marks, by its stem: "Müller" is not "Muller". */
+function marksOf(text: string): Map<string, Set<string>> {
+  const marks = new Map<string, Set<string>>();
+  for (const word of wordsIn(text)) {
+    const letters = normalise(word).replaceAll(/[\0-\u007f’´]/gu, "");
+    marks.set(stem(word), (marks.get(stem(word)) ?? new Set()).add(letters));
+  }
+  return marks;
+}
+
+/** True if the words that both texts have are spelled with the same letters. */
+function haveSameLetters(fresh: string, stored: string): boolean {
+  const known = marksOf(stored);
+  return [...marksOf(fresh)].every(([word, letters]) => {
+    const there = known.get(word);
+    return there === undefined || [...letters].every((marked) => there.has(marked));
+  });
+}
+
 /**
  * True if a new text says what a stored one says, and nothing more: by words and by vectors both. Neither has a number, a name or a
  * denial that the other lacks. `cosine`: of their vectors.
@@ -44,6 +64,7 @@ export function isRestatement(fresh: string, stored: string, cosine: number): bo
   if (cosine < COSINE || deniesSomething(fresh) !== deniesSomething(stored)) return false;
   const [a, b] = [wordsOf(fresh), wordsOf(stored)];
   if (a.size === 0 || ![...a].every((word) => b.has(word)) || a.size < b.size * WORDS) return false;
+  if (!haveSameLetters(fresh, stored)) return false;
   // A name of the stored text that the new one lacks would be another person's or another place's.
   return numbersAndNames(stored)
     .map(stem)

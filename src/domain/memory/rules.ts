@@ -447,11 +447,13 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
   if (tags.length > limits.tags) return overLimit("too_many_tags", "tags");
   if (metadata !== null && byteLength(JSON.stringify(metadata)) > limits.metadata)
     return overLimit("metadata_too_large", "metadata");
-  const text = body.text ?? (row.text === wordsOf(row) ? textOf(body) : row.text);
+  const fresh = body.text ?? (row.text === wordsOf(row) ? textOf(body) : row.text);
+  const text = firstSpelling(row.text, fresh);
   // An unchanged text keeps its key.
   const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;
   const externalId = body.externalId ?? row.externalId;
-  const changes = { ...changesOf(body, row), text, dedupeKey, externalId, tags, metadata };
+  const object = firstSpelling(row.object, body.object ?? row.object);
+  const changes = { ...changesOf(body, row), object, text, dedupeKey, externalId, tags, metadata };
   // A repeated finding does not undo a correction made in review.
   const corrected = row.status === "quarantined" && row.dedupeKey !== candidate.identity.dedupeKey;
   const kept = corrected
@@ -459,6 +461,10 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
     : changes;
   return ok({ ...kept, ...addedBy(candidate, row, kept) });
 }
+
+/** The stored spelling if only capitals, spaces or width differ: what prompts showed before keeps its bytes. */
+const firstSpelling = <T extends string | null>(stored: T, fresh: T): T =>
+  stored !== null && fresh !== null && normalise(stored) === normalise(fresh) ? stored : fresh;
 
 const overLimit = (code: ErrorCode, path: string): Failure =>
   fail(code, {
