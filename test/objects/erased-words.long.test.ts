@@ -92,7 +92,7 @@ const deletions: Record<string, (user: string) => Promise<{ status: number } | u
     return forget(user, id);
   },
   "forget of a fact that another superseded": async (user) => {
-    const fact = { subject: "I", predicate: "lost" };
+    const fact = { subject: "I", predicate: "lost", cardinality: "one" };
     const { id } = await remembered(user, { ...fact, object: GONE });
     await remember(user, { ...fact, object: "nothing" });
     return forget(user, id);
