@@ -298,7 +298,7 @@ export type ContextRequest = {
 /**
  * The place of something that a block shows. What is there stays as it is until it is deleted: `n` is a version of a memory or
  * the position of a message, in the object of `owner` if it is not this one. `was`: the version that it changed; `until`: the
- * end of its validity or the time of what replaces it, as known then.
+ * end of its validity or the time of what replaces it, as known then; `replaces`: a fact took the place of an earlier one.
  */
 export type Place =
   | {
@@ -307,6 +307,7 @@ export type Place =
       passage?: readonly [start: number, end: number];
       was?: number;
       until?: number;
+      replaces?: true;
     }
   | { key: string; version: string }
   | { compaction: string; thread: number };

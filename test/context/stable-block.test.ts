@@ -30,6 +30,26 @@ describe("the stable block of a thread", () => {
     expect(third.prefixChanged).toBeUndefined();
   });
 
+  it("dates a line whose fact took the place of an earlier one, in the same bytes at each turn", async () => {
+    const user = newUser();
+    const [spring, autumn] = [Date.UTC(2026, 2, 1), Date.UTC(2026, 8, 15)];
+    const ann = { subject: "Ann", predicate: "lives in" };
+    await remembered(user, { ...ann, object: "Porto", validFrom: spring });
+    await remembered(user, { ...ann, object: "Braga", validFrom: autumn });
+    await remembered(user, { subject: "Ann", predicate: "works as", object: "a vet", validFrom: spring });
+    await remembered(user, { key: "car", text: "Ann drives a van", validFrom: spring });
+    await remembered(user, { key: "car", text: "Ann drives a bus", validFrom: autumn });
+    const { id } = await create(user);
+    const first = await turn(user, id, "hello");
+    expect(lines(first.stable.text)).toEqual([
+      "- Ann: works as a vet; lives in Braga (since 2026-09-15)",
+      "- Ann drives a bus (since 2026-09-15)",
+    ]);
+    control.clockAhead += 20 * MINUTE;
+    const second = await turn(user, id, "thanks!");
+    expect([second.stable, second.prefixChanged]).toEqual([first.stable, undefined]);
+  });
+
   it("says what is not true any more", async () => {
     const user = newUser();
     const { id } = await create(user);
@@ -54,7 +74,7 @@ describe("the stable block of a thread", () => {
     }
     control.clockAhead += 6 * MINUTE;
     const later = await turn(user, id, "thanks!");
-    expect(lines(later.stable.text)).toEqual(["- Ann: lives in Braga"]);
+    expect(lines(later.stable.text)).toEqual([expect.stringMatching(/^- Ann: lives in Braga \(since .*\)$/)]);
     expect(later.recalled.text).toBe("");
     expect(later.prefixChanged).toBeUndefined();
   });
@@ -194,7 +214,10 @@ it("makes the stable block anew where the turn that told a change has left the p
   await append(threadId, [say("ok"), say("Fine.", "assistant")]);
   const messages = await Promise.all(["ok", "bye"].map(messageHash));
   const later = await context(user, { query: "bye", threadId, messages });
-  expect([lines(later.stable.text), later.prefixChanged]).toEqual([["- Ann: lives in Braga"], true]);
+  expect([lines(later.stable.text), later.prefixChanged]).toEqual([
+    [expect.stringMatching(/^- Ann: lives in Braga \(since .*\)$/)],
+    true,
+  ]);
 });
 
 it("says that the prefix changed where the format or the sources did", async () => {

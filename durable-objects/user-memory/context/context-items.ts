@@ -83,7 +83,11 @@ export class ContextItems {
         const wanted = rows.filter(
           ({ subject, predicate }) => layer.type === "facts" || (subject !== null && predicate !== null),
         );
-        return bestFirst(wanted).map((row) => itemOf(layer.type, row));
+        const former = this.#deps.table.supersededBy(wanted.map(({ version }) => version));
+        return bestFirst(wanted).map((row) => {
+          const place = { n: row.version, ...(former.has(row.version) && { replaces: true as const }) };
+          return itemOf(layer.type, row, place);
+        });
       }
       case "reflections":
         return newestFirst(rowsOf("reflection", layer)).map((row) => itemOf("reflections", row));
@@ -326,9 +330,13 @@ function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.versio
   const from = source?.message === undefined ? {} : { message: String(source.message) };
   const at = (shown: Shown): ContextItem => ({ id, place, shown, ...from });
   const part = "passage" in place ? place.passage : undefined;
+  const replaces = "replaces" in place && place.replaces === true;
   switch (layer) {
     case "profile":
-      return at({ subject: subject ?? "", text: `${predicate} ${object ?? ""}`.trim() });
+      return at({
+        subject: subject ?? "",
+        text: `${predicate} ${object ?? ""}`.trim() + (replaces ? ` (since ${day(validFrom)})` : ""),
+      });
     case "procedures":
       return at({
         text: part === undefined ? `${quoted(title ?? "")} (id: ${id})` : `${quoted(title ?? "")}: ${text}`,
@@ -344,7 +352,7 @@ function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.versio
     }
     case "facts":
     case "changes":
-      return at({ text: `${oneLine(text)} (${day(validFrom)})` });
+      return at({ text: `${oneLine(text)} (${replaces ? "since " : ""}${day(validFrom)})` });
     default:
       return at({ text: oneLine(text) });
   }
