@@ -24,6 +24,7 @@ import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody, Similar, Superseded } from "../../src/domain/schema/memory.ts";
+import type { Trust } from "../../src/domain/schema/provenance.ts";
 import type { Answerable, Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
 import type { Reindex } from "../../src/domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
@@ -96,6 +97,8 @@ export type Append = {
   createdAt?: number | readonly number[];
   /** If set, `bodies` are the whole conversation, checked against the stored one. */
   validate?: ContinuationOptions;
+  /** The caller's trust; a person's unless set. Instructions in what others append are not marked. */
+  trust?: Trust;
 };
 
 export type Appended = { length: number; firstSeq?: number; lastSeq?: number };
@@ -298,7 +301,8 @@ export type ContextRequest = {
 /**
  * The place of something that a block shows. What is there stays as it is until it is deleted: `n` is a version of a memory or
  * the position of a message, in the object of `owner` if it is not this one. `was`: the version that it changed; `until`: the
- * end of its validity or the time of what replaces it, as known then; `replaces`: a fact took the place of an earlier one.
+ * end of its validity or the time of what replaces it, as known then; `replaces`: a fact took the place of an earlier one;
+ * `standing`: a passage that is an instruction of the user's, and all of its message or a part.
  */
 export type Place =
   | {
@@ -308,6 +312,7 @@ export type Place =
       was?: number;
       until?: number;
       replaces?: true;
+      standing?: "whole" | "part";
     }
   | { key: string; version: string }
   | { compaction: string; thread: number };
@@ -315,9 +320,16 @@ export type PlacedSection = { layer: LayerName; places: Place[] };
 
 /**
  * `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. `message`: the source of the
- * memory.
+ * memory; `saidAt`: the time of an instruction.
  */
-export type ContextItem = { id: string; place: Place; shown: Shown; score?: number; message?: string };
+export type ContextItem = {
+  id: string;
+  place: Place;
+  shown: Shown;
+  score?: number;
+  message?: string;
+  saidAt?: number;
+};
 
 /** The finds of a layer's search in one object, the best first. `recalled`: of the layer `recalled`. */
 export type LayerFound = {
@@ -430,10 +442,10 @@ export interface TransferRpc {
   exportPage(place?: ExportPlace): Promise<Result<ExportPage>>;
   /** Grows with each erasure of the user. An export or an import stays within one epoch. */
   epoch(): Promise<number>;
-  /** Imports lines up to the first that fails. */
+  /** Imports lines up to the first that fails. `trust`: the caller's, as of an append. */
   importItems(
     owner: Owner,
-    given: { epoch: number; items: readonly ImportItem[] },
+    given: { epoch: number; items: readonly ImportItem[]; trust?: Trust },
   ): Promise<Result<Imported>>;
   importMemories(
     owner: Owner,

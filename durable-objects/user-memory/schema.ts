@@ -65,14 +65,18 @@ export const migrations: readonly Migration[] = [
       CREATE TABLE catalogue_attempts (id TEXT PRIMARY KEY, lands_until INTEGER NOT NULL, threads TEXT NOT NULL) WITHOUT ROWID;
 
       -- document: of a long message, what recall reads instead of the body, which comes last in the row. role: null if it has no words.
+      -- standing: 2 if its user gives a standing instruction in it, 1 if a preference alone; passages: where, as JSON.
       CREATE TABLE messages (
         position INTEGER PRIMARY KEY,
         created_at INTEGER NOT NULL,
         role TEXT,
+        standing INTEGER,
+        passages TEXT,
         document TEXT,
         body BLOB NOT NULL
       );
       CREATE INDEX messages_by_time ON messages (created_at) WHERE role IS NOT NULL;
+      CREATE INDEX messages_standing ON messages (standing, created_at) WHERE standing IS NOT NULL;
       CREATE TABLE message_parts (
         position INTEGER NOT NULL,
         part INTEGER NOT NULL,

@@ -15,7 +15,15 @@ import { withBlock } from "../../src/domain/context/prompted-message.ts";
 import { messageHash, turnNames } from "../../src/domain/context/message-hash.ts";
 import { contextFormats } from "../../src/domain/schema/context.ts";
 
-const layerNames: LayerName[] = ["profile", "facts", "recalled", "changes", "entries", "summary"];
+const layerNames: LayerName[] = [
+  "instructions",
+  "profile",
+  "facts",
+  "recalled",
+  "changes",
+  "entries",
+  "summary",
+];
 const hostile = fc.oneof(
   fc.string({ maxLength: 80 }),
   fc.constantFrom(
@@ -58,7 +66,9 @@ it("a block is no longer than its items, its sections and itself", () => {
 
 /** The tags of a text, in their order. */
 const tags = (text: string): string[] =>
-  text.match(/<\s*\/?\s*(?:memory|user-memory|profile|facts|recalled|changes|notes|summary)\b/gi) ?? [];
+  text.match(
+    /<\s*\/?\s*(?:memory|user-memory|instructions|profile|facts|recalled|changes|notes|summary)\b/gi,
+  ) ?? [];
 
 it("no stored text opens or closes a tag of a block", () => {
   fc.assert(
@@ -152,7 +162,7 @@ it("serves every minimum before anything else", () => {
 it("orders layers by their slot, and by the list", () => {
   const order = (layers: Parameters<typeof planned>[0]) =>
     planned(layers, 1000).map(({ layer: { type } }) => type);
-  expect(order(USUAL_LAYERS)).toEqual(["profile", "facts", "summary", "recalled"]);
+  expect(order(USUAL_LAYERS)).toEqual(["instructions", "profile", "facts", "summary", "recalled"]);
   expect(order([{ type: "facts", slot: 9 }, { type: "recalled" }, { type: "profile", slot: 3 }])).toEqual([
     "recalled",
     "profile",

@@ -168,6 +168,7 @@ describe("layers", () => {
     const answer = await context(user, { query: "Which nuts can my sister Ana not eat?" });
     expect(lines(answer.stable.text)[0]).toBe("- Ann: lives in Porto");
     expect(answer.sections.map(({ layer }: { layer: string }) => layer)).toEqual([
+      "instructions",
       "profile",
       "facts",
       "summary",

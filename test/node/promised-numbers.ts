@@ -54,6 +54,7 @@ const fitted = `${object}/context/fitted-sections.ts`;
 const least = "src/domain/context/worth-showing.ts";
 const search = `${object}/context/layer-search.ts`;
 const items = `${object}/context/context-items.ts`;
+const standing = "src/domain/context/standing.ts";
 /** The share of all these layers; no number if they differ. */
 const share = (...names: string[]) => {
   const all = new Set(names.map((layer) => valueOf(layers, new RegExp(`^  ${layer}: ([\\d.]+),$`, "m"))));
@@ -75,6 +76,14 @@ const context = rows(
     valueOf("src/domain/prompt-cache/lifetime.ts", /"anthropic" \? \[(5 \* MINUTE_MS)/) / MINUTE,
     valueOf("src/domain/prompt-cache/lifetime.ts", /: \[(HOUR_MS), DAY_MS\]/) / HOUR,
   ],
+  ["preferences, the newest first | `n` ({20})", shown("instructions")],
+  [
+    "or more than {300} characters is none, and a message with more than {8}",
+    valueOf(standing, "LONGEST"),
+    valueOf(standing, "MOST"),
+  ],
+  ["A context reads up to {64} of them", valueOf(items, "STANDING")],
+  ["{0.15} for `instructions`", share("instructions")],
   ["one line per subject | `n` ({40})", shown("profile")],
   ["(`{0.5}` if unset)".replaceAll("`", ""), valueOf(items, "USUAL_IMPORTANCE")],
   ["then the newest | `n` ({20})", shown("facts")],
@@ -377,6 +386,10 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       { because: "is the size of somebody else's table", says: "table of 2 MB" },
       { because: "a test of small talk has one message for each", says: "20 other languages" },
       { because: "was measured on lists that the repository does not have", says: "about 80 %" },
+      {
+        because: "`test/context/instruction-rows.test.ts` counts them",
+        says: "It reads up to 4 rows for each, and up to 6 more",
+      },
       { because: EVAL, says: "| in 1,000 tokens of the turn's block" },
       ...[
         "paraphrases",

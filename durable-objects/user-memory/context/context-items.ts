@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { LayerName, Shown } from "../../../src/domain/context/block.ts";
+import { withoutReplaced } from "../../../src/domain/context/replaced-standing.ts";
 import type { PlannedLayer } from "../../../src/domain/context/layers.ts";
 import { day, oneLine, quoted } from "../../../src/domain/conversation/stored-text.ts";
 import { memories } from "../../../src/domain/memory/table.ts";
@@ -13,7 +14,7 @@ import type { EntryStore } from "../../storage/entry-store.ts";
 import { isMessage, positionOf, seqOf } from "../core/position.ts";
 import { toSqlCondition } from "../core/sql-condition.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
-import { type Documents, isOfMessage } from "../search-index/documents.ts";
+import { type Document, type Documents, isOfMessage } from "../search-index/documents.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
@@ -46,6 +47,8 @@ const CONSIDERED = 64;
 /** Memories with this tag come first. */
 const PINNED = "pinned";
 const PINNED_MOST = 200;
+/** Messages with instructions or preferences that the layer reads: of more, the newest instructions. */
+const STANDING = 64;
 /** The importance of a memory without one. */
 const USUAL_IMPORTANCE = 0.5;
 
@@ -74,9 +77,17 @@ export class ContextItems {
 
   #ofLayer(
     { layer }: PlannedLayer,
-    { now, thread, rows: rowsOf }: { now: number; thread: StoredThread | null; rows: RowsOf },
+    {
+      now,
+      scope,
+      thread,
+      rows: rowsOf,
+    }: { now: number; scope: string | undefined; thread: StoredThread | null; rows: RowsOf },
   ): ContextItem[] {
     switch (layer.type) {
+      case "instructions":
+        // A message has no scope.
+        return scope === undefined ? this.#instructions() : [];
       case "profile":
       case "facts": {
         const rows = rowsOf("fact", layer);
@@ -184,6 +195,9 @@ export class ContextItems {
         const document = read.get(place.n);
         const id = threads.get(place.n);
         if (document === undefined || id === undefined || !there.has(place.n)) return null;
+        // Another message may have taken its place.
+        if (place.standing !== undefined)
+          return standingItems(document, id).find((item) => keyOf(item.place) === keyOf(place)) ?? null;
         const { name, role } = document.message;
         const whole =
           name !== undefined && document.text.startsWith(`${name}: `)
@@ -253,6 +267,22 @@ export class ContextItems {
     return table.numbered([...new Set(versions)]);
   }
 
+  /** The instructions that hold, then the preferences, the newest first. */
+  #instructions(): ContextItem[] {
+    const { stores, messages } = this.#deps;
+    const found = stores.messages.standing(STANDING);
+    const threads = messages.threadsOf(found.map(({ n }) => n));
+    const said = found
+      .toSorted((a, b) => b.createdAt - a.createdAt || b.n - a.n)
+      .flatMap((document) => {
+        const id = threads.get(document.n);
+        return id === undefined ? [] : standingItems(document, id).toReversed();
+      });
+    const holding = new Set(withoutReplaced(said));
+    const inOrder = found.flatMap(({ n }) => said.filter(({ place }) => place.n === n));
+    return inOrder.filter((item) => holding.has(item));
+  }
+
   #entries(layer: Extract<ContextLayer, { type: "entries" }>, now: number): ContextItem[] {
     const { entries } = this.#deps;
     const { prefix, keys, n = 20 } = layer;
@@ -319,6 +349,23 @@ const bestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
 
 const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
   rows.toSorted((a, b) => b.createdAt - a.createdAt || b.version - a.version);
+
+/** The passages of a message that hold from then on, in its order. */
+function standingItems(
+  { n, text, createdAt, standing }: Document,
+  thread: string,
+): (ContextItem & { said: string; place: Place & { n: number } })[] {
+  return (standing?.passages ?? []).map((passage) => {
+    const said = text.slice(...passage);
+    return {
+      id: `${thread}:${seqOf(n)}`,
+      place: { n, passage, standing: said === text.trim() ? "whole" : "part" },
+      shown: { text: `${oneLine(said)} (${day(createdAt)})` },
+      saidAt: createdAt,
+      said,
+    };
+  });
+}
 
 /** The end of what a line says, if a later statement replaces it or its validity ends. */
 const untilOf = (place: Place): string =>

@@ -22,7 +22,7 @@ import type { StoredThread } from "../threads/thread-store.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { ContextItems, type ItemDependencies } from "./context-items.ts";
-import { keyOf, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store.ts";
+import { keyOf, NO_THREAD, type RunBlock, shownKeys, type TurnBlock } from "./context-store.ts";
 import { fittedSections, type Form, placed, type Section, textOf, tokensOf } from "./fitted-sections.ts";
 import { KeptTurns, type Turns } from "./kept-turns.ts";
 import { type FoundLayer, LayerSearch, type Searched } from "./layer-search.ts";
@@ -218,7 +218,14 @@ export class ContextService {
     // A caller that sends no hashes may hold more than the last turns.
     const isKnown = request.messages !== undefined || request.history !== undefined;
     const names = new Set([current ?? [], (turn?.earlier ?? []).map(({ name }) => name)].flat());
-    const stable = this.#stable.current(request, { thread, turns: isKnown ? names : undefined, form, now });
+    const held = new Set(thread === null ? [] : this.#held(thread, request));
+    const stable = this.#stable.current(request, {
+      thread,
+      turns: isKnown ? names : undefined,
+      held,
+      form,
+      now,
+    });
     const kept = current === undefined ? undefined : turns.get(current);
     const before = (turn?.earlier ?? []).flatMap(({ name }) => turns.get(name)?.block ?? []);
     const made =
@@ -227,6 +234,7 @@ export class ContextService {
             thread,
             searched,
             stable,
+            held,
             earlier: before,
             form,
             now,
@@ -234,8 +242,11 @@ export class ContextService {
         : { block: kept.block, candidates: [] };
     if (thread !== null) {
       const isKeptNow = current !== undefined && kept === undefined;
-      const told = isKeptNow ? made.block.sections.filter(({ layer }) => layer === "changes") : [];
-      this.#stable.keep(thread, { stable, told: told.flatMap(({ places }) => places), turn: current, now });
+      const changes = new Set(stable.changes.map(({ place }) => keyOf(place)));
+      const told = isKeptNow
+        ? made.block.sections.flatMap(({ places }) => places).filter((place) => changes.has(keyOf(place)))
+        : [];
+      this.#stable.keep(thread, { stable, told, turn: current, now });
       if (isKeptNow) store.putTurn(thread.n, current, made.block, now);
     }
     const meta = [...stable.meta, ...made.block.meta];
@@ -291,6 +302,7 @@ export class ContextService {
       thread,
       searched,
       stable,
+      held,
       earlier,
       form,
       now,
@@ -298,6 +310,7 @@ export class ContextService {
       thread: StoredThread | null;
       searched: Searched;
       stable: Stable;
+      held: ReadonlySet<string>;
       earlier: readonly TurnBlock[];
       form: Form;
       now: number;
@@ -305,17 +318,10 @@ export class ContextService {
   ): { block: TurnBlock; sections: readonly Section[]; candidates: readonly ContextCandidate[] } {
     const { layers, scope, format, sources, budget } = request;
     const shown = new Set([
-      ...stable.sections.flatMap(({ items }) => items.map(({ place }) => keyOf(place))),
-      ...earlier.flatMap(({ sections }) => sections.flatMap(({ places }) => places.map(keyOf))),
-      ...(thread === null ? [] : this.#held(thread, request)),
+      ...stable.sections.flatMap(({ items }) => items.flatMap(({ place }) => shownKeys(place))),
+      ...earlier.flatMap(({ sections }) => sections.flatMap(({ places }) => places.flatMap(shownKeys))),
+      ...held,
     ]);
-    const changes: FoundLayer & { name: LayerName } = {
-      layer: { layer: { type: "facts" }, slot: 0, min: 0, max: budget, stable: false },
-      name: "changes",
-      items: stable.changes,
-      ms: 0,
-      status: "ok",
-    };
     const ofTurn = layers.filter(({ stable: isStable, layer }) => !isStable && layer.type !== "history");
     const ofSearch = this.#search.found(searched);
     const found = Array.from(this.#items.ofLayers(ofTurn, { now, scope, thread }), ([layer, recent]) => {
@@ -327,7 +333,7 @@ export class ContextService {
     for (const { place, message } of found.flatMap(({ items }) => items))
       if (message !== undefined && said.has(message)) shown.add(keyOf(place));
     const { sections, meta, candidates } = fittedSections(
-      [...(stable.changes.length > 0 ? [changes] : []), ...found],
+      [...toldChanges(stable.changes, budget), ...found],
       {
         budget: budget - tokensOf(stable.text, form.count),
         form,
@@ -380,6 +386,19 @@ export class ContextService {
       String(positionOf(stores.lineage.owner(thread, seq), seq)),
     );
   }
+}
+
+const isInstruction = ({ place }: ContextItem): boolean => "n" in place && place.standing !== undefined;
+
+/** Changes of the stable block as layers of the turn's: what is told under `changes` is no instruction. */
+function toldChanges(changes: readonly ContextItem[], budget: number): (FoundLayer & { name: LayerName })[] {
+  const layer = { layer: { type: "facts" as const }, slot: 0, min: 0, max: budget, stable: false };
+  return [
+    { name: "instructions" as const, items: changes.filter(isInstruction) },
+    { name: "changes" as const, items: changes.filter((item) => !isInstruction(item)) },
+  ]
+    .filter(({ items }) => items.length > 0)
+    .map((one) => ({ ...one, layer, ms: 0, status: "ok" as const }));
 }
 
 const NO_SUCH_THREAD = fail("not_found", {

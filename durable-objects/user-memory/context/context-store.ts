@@ -10,10 +10,16 @@ import type { Place, PlacedSection } from "../contract.ts";
 /** Names a place, and no other. */
 export const keyOf = (place: Place): string =>
   "n" in place
-    ? `${place.owner ?? ""}${place.n}${place.was === place.n ? " ended" : ""}`
+    ? place.standing !== undefined
+      ? `${place.n} from ${place.passage?.[0] ?? 0}`
+      : `${place.owner ?? ""}${place.n}${place.was === place.n ? " ended" : ""}`
     : "key" in place
       ? `${place.key}\n${place.version}`
       : place.compaction;
+
+/** Names a place, and its message if that is shown with it. */
+export const shownKeys = (place: Place): string[] =>
+  "n" in place && place.standing === "whole" ? [keyOf(place), String(place.n)] : [keyOf(place)];
 
 /** The look of a block; `sources`: each item names its memory, message or entry. */
 export type Look = { format: ContextFormat; sources?: boolean };

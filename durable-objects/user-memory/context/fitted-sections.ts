@@ -11,7 +11,7 @@ import { inOrderOfWorth } from "../../../src/domain/context/worth-showing.ts";
 import type { CountTokens } from "../../../src/domain/context/tokens.ts";
 import type { ContextCandidate, ContextLayer, ContextSection } from "../../../src/domain/schema/context.ts";
 import type { ContextItem, PlacedSection } from "../contract.ts";
-import { keyOf, type Look } from "./context-store.ts";
+import { keyOf, type Look, shownKeys } from "./context-store.ts";
 import { type FoundLayer, RECALLED } from "./layer-search.ts";
 
 export type Section = { layer: LayerName; items: readonly ContextItem[] };
@@ -63,7 +63,7 @@ export function fittedSections(
     const news = distinct(one.items).filter(({ place }) => !seen.has(keyOf(place)));
     const items = news.slice(0, limitOf(one.layer.layer));
     const known = one.items.filter(({ place }) => seen.has(keyOf(place)));
-    for (const { place } of items) seen.add(keyOf(place));
+    for (const key of items.flatMap(({ place }) => shownKeys(place))) seen.add(key);
     return { ...one, items, known };
   });
   const kept = fitted(
@@ -122,6 +122,8 @@ export const candidateOf = (
 /** Items that a layer shows at most. */
 function limitOf(layer: ContextLayer): number {
   switch (layer.type) {
+    case "instructions":
+      return layer.n ?? 20;
     case "profile":
       return layer.n ?? 40;
     case "facts":

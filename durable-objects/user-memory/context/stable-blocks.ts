@@ -1,5 +1,6 @@
 import type { ContextItem, ContextRequest, Place } from "../contract.ts";
 import { blockFrame, sectionFrame } from "../../../src/domain/context/block.ts";
+import { isMessage } from "../core/position.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -59,9 +60,17 @@ export class StableBlocks {
     {
       thread,
       turns,
+      held,
       form,
       now,
-    }: { thread: StoredThread | null; turns: ReadonlySet<string> | undefined; form: Form; now: number },
+    }: {
+      thread: StoredThread | null;
+      turns: ReadonlySet<string> | undefined;
+      /** Keys of the messages that the prompt holds. */
+      held: ReadonlySet<string>;
+      form: Form;
+      now: number;
+    },
   ): Stable {
     const { store, compactions, items } = this.#deps;
     const { recipe, budget, cacheTtlMs } = request;
@@ -99,6 +108,7 @@ export class StableBlocks {
     const changes = this.#changes(block, {
       known: [...sections.flatMap((one) => one.items), ...told],
       wanted: fresh.sections.flatMap((one) => one.items),
+      held,
       now,
     });
     // Each step of a run uses the cache, and may be appended to the thread.
@@ -169,8 +179,18 @@ export class StableBlocks {
 
   /** `known`: what the block and the turns since have shown; `wanted`: what a new block would show. */
   #changes(
-    { lastVersion }: StableBlock,
-    { known, wanted, now }: { known: readonly ContextItem[]; wanted: readonly ContextItem[]; now: number },
+    { lastVersion, madeAt }: StableBlock,
+    {
+      known,
+      wanted,
+      held,
+      now,
+    }: {
+      known: readonly ContextItem[];
+      wanted: readonly ContextItem[];
+      held: ReadonlySet<string>;
+      now: number;
+    },
   ): ContextItem[] {
     const keys = new Set(known.map(({ place }) => keyOf(place)));
     const latest = new Map(known.map(({ id, place }) => [id, place]));
@@ -179,6 +199,8 @@ export class StableBlocks {
       const { id, place } = item;
       if (keys.has(keyOf(place))) return [];
       if (!("n" in place)) return "key" in place ? [item] : [];
+      // An instruction. One of this thread is told once it has left the prompt.
+      if (isMessage(place.n)) return held.has(String(place.n)) || (item.saidAt ?? 0) < madeAt ? [] : [item];
       const former = latest.get(id);
       if (former !== undefined && "n" in former) {
         // A change of tags or metadata leaves the text as it is.
@@ -188,7 +210,9 @@ export class StableBlocks {
       // An older one has only come to be among the best.
       return place.n > lastVersion ? this.#itemAt({ n: place.n }, now) : [];
     });
-    const gone = known.flatMap(({ id, place }) => ("n" in place && !ids.has(id) ? [place.n] : []));
+    const gone = known.flatMap(({ id, place }) =>
+      "n" in place && !isMessage(place.n) && !ids.has(id) ? [place.n] : [],
+    );
     const ended = this.#deps.table
       .ended(gone, now)
       .map((n): Place => ({ n, was: n }))

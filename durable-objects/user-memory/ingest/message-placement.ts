@@ -35,7 +35,7 @@ export function storedTexts(reader: ThreadReader, thread: StoredThread, seen?: M
 export function placeMessages(
   { stores, messages, now }: PlacementDependencies,
   thread: StoredThread,
-  { bodies, times }: Pick<IngestRequest, "bodies" | "times">,
+  { bodies, times, by: { trust } }: Pick<IngestRequest, "bodies" | "times" | "by">,
 ): Result<Placed> {
   if (bodies.length === 0) return ok({ seqs: [], stored: 0, changed: [] });
   const seen = new Map<number, Seen>();
@@ -54,7 +54,11 @@ export function placeMessages(
   for (const [i, body] of bodies.entries()) {
     const { seq = null, before, hasChanged = false } = found[i] ?? {};
     if (seq !== null && before !== undefined && hasChanged && !isBehind) {
-      const replaced = messages.replace(thread.id, seq, { body, createdAt: before.createdAt });
+      const replaced = messages.replace(thread.id, seq, {
+        body,
+        createdAt: before.createdAt,
+        trust,
+      });
       if (!replaced.ok) return replaced;
       if (replaced.value) changed.push(seq);
       // A fork keeps the message as it was. Here it is stored anew, and so is all that follows, to keep the order.
@@ -80,6 +84,7 @@ export function placeMessages(
   const appended = messages.append(thread.id, {
     bodies: fresh.map((one) => one.body),
     createdAt: fresh.map(({ createdAt }) => createdAt),
+    trust,
   });
   if (!appended.ok) return appended;
   const { firstSeq = 1 } = appended.value;

@@ -1,4 +1,5 @@
 import type { Validity } from "../../../src/domain/ranking/named-time.ts";
+import type { Standing } from "../../../src/domain/context/standing.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { isMessage } from "../core/position.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
@@ -23,6 +24,8 @@ export type Document = {
   importance: number | null;
   /** The fields of a message. */
   message?: MessageRecord;
+  /** Of a message that holds an instruction or a preference of its user. */
+  standing?: Standing;
   /** Of a fact of which one version is true at a time, and of a memory that ends. */
   validity?: Validity | undefined;
 };

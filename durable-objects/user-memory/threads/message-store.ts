@@ -6,12 +6,25 @@ import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
 import { inline, isInline } from "../../storage/inline.ts";
 import type { Document, DocumentSource, MessageRecord } from "../search-index/documents.ts";
 import { hides } from "./hidden-messages.ts";
+import { type Standing, standingIn } from "../../../src/domain/context/standing.ts";
+import { isPerson } from "../../../src/domain/memory/trust.ts";
+import type { Trust } from "../../../src/domain/schema/provenance.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { StoredMessage } from "../../../src/domain/page-json.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 
+type DocumentRow = {
+  n: number;
+  createdAt: number;
+  standing: number | null;
+  passages: string | null;
+  document: string | null;
+  body: ArrayBuffer | null;
+};
 type Row = [position: number, body: ArrayBuffer | null, createdAt: number];
 
+/** What a message holds that its user said once for all: an instruction, or a preference alone. */
+const [ORDER, PREFERENCE] = [2, 1];
 /** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
 const PART = 1024 * 1024;
 /** The columns that hold what was said. */
@@ -40,14 +53,26 @@ export class MessageStore implements DocumentSource {
     this.#tombstones = new TombstoneRanges(sql);
   }
 
-  /** Returns the text that recall searches; empty if there is none. */
-  write(position: number, body: Uint8Array, createdAt: number): string {
-    const document = documentOf(parsed(body));
+  /**
+   * Returns the text that recall searches; empty if there is none. `trust`: the writer's, a person's unless set; no other's
+   * instructions are marked.
+   */
+  write(
+    position: number,
+    body: Uint8Array,
+    { createdAt, trust = "user" }: { createdAt: number; trust?: Trust | undefined },
+  ): string {
+    const message = parsed(body);
+    const document = documentOf(message);
+    const standing = isPerson(trust) ? standingIn(message, document.text) : null;
     this.#sql.exec(
-      "INSERT INTO messages (position, created_at, role, document, body) VALUES (?, ?, ?, ?, ?)",
+      `INSERT INTO messages (position, created_at, role, standing, passages, document, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
       position,
       createdAt,
       document.text === "" ? null : document.role,
+      standing && (standing.isOrder ? ORDER : PREFERENCE),
+      standing && JSON.stringify(standing.passages),
       isInline(body) || document.text === "" ? null : JSON.stringify(document),
       body.subarray(0, PART),
     );
@@ -68,6 +93,14 @@ export class MessageStore implements DocumentSource {
   newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
     const order = "ORDER BY created_at DESC, position DESC LIMIT ? OFFSET ?";
     return this.#documents(`messages WHERE role IS NOT NULL AND ${sql} ${order}`, ...bindings, limit, offset);
+  }
+
+  /** The messages with standing instructions, then those with preferences alone, the newest first. */
+  standing(limit: number): Document[] {
+    const source = `messages INDEXED BY messages_standing
+      WHERE standing IS NOT NULL AND ${notTombstoned("position")}
+      ORDER BY standing DESC, created_at DESC, position DESC LIMIT ?`;
+    return this.#documents(source, limit);
   }
 
   /** The messages with a text that meet a condition over the columns of `messages`. Looks at each. */
@@ -121,18 +154,22 @@ export class MessageStore implements DocumentSource {
 
   #documents(source: string, ...bindings: (string | number)[]): Document[] {
     return this.#sql
-      .exec<{ n: number; createdAt: number; document: string | null; body: ArrayBuffer | null }>(
-        `SELECT position AS n, created_at AS "createdAt", document, IIF(document IS NULL, body, NULL) AS body
+      .exec<DocumentRow>(
+        `SELECT position AS n, created_at AS "createdAt", standing, passages, document,
+           IIF(document IS NULL, body, NULL) AS body
          FROM ${source}`,
         ...bindings,
       )
       .toArray()
-      .map(({ n, createdAt, document, body }) => {
+      .map(({ n, createdAt, standing, passages, document, body }) => {
         const { text, ...message } =
           body === null
             ? (JSON.parse(document ?? "") as StoredDocument)
             : documentOf(parsed(new Uint8Array(body)));
-        return { n, kind: "message", text, createdAt, importance: null, message };
+        const marked = passages !== null && {
+          standing: { isOrder: standing === ORDER, passages: JSON.parse(passages) as Standing["passages"] },
+        };
+        return { n, kind: "message", text, createdAt, importance: null, message, ...marked };
       });
   }
 

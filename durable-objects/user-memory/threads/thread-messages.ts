@@ -7,6 +7,7 @@ import {
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
+import type { Trust } from "../../../src/domain/schema/provenance.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { positionOf, type PositionRange, positionsOf, seqOf, threadNumberOf } from "../core/position.ts";
@@ -66,11 +67,11 @@ export class ThreadMessages {
       const bodies = fresh.value;
       const now = this.#deps.now();
       const first = this.#stores.threads.extend(thread, bodies.length, now);
-      const { createdAt = now } = append;
+      const { createdAt = now, trust } = append;
       const saidAt = (i: number) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now));
       const embeds = this.#embeds(thread);
       const waits = bodies.map((body, i) =>
-        this.#write(positionOf(thread.n, first + i), body, { createdAt: saidAt(i), embeds, atOnce }),
+        this.#write(positionOf(thread.n, first + i), body, { createdAt: saidAt(i), trust, embeds, atOnce }),
       );
       if (waits.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       this.#deps.messagesChanged(id);
@@ -85,9 +86,10 @@ export class ThreadMessages {
   restore(
     thread: StoredThread,
     seq: number,
-    { body, createdAt }: { body: Uint8Array; createdAt: number },
+    { body, createdAt, trust }: { body: Uint8Array; createdAt: number; trust: Trust | undefined },
   ): boolean {
-    return this.#write(positionOf(thread.n, seq), body, { createdAt, embeds: this.#embeds(thread) });
+    const position = positionOf(thread.n, seq);
+    return this.#write(position, body, { createdAt, trust, embeds: this.#embeds(thread) });
   }
 
   read(id: string, query: MessagesQuery): Result<MessagePage> {
@@ -123,7 +125,7 @@ export class ThreadMessages {
   replace(
     id: string,
     seq: number,
-    { body, createdAt }: { body: Uint8Array; createdAt: number },
+    { body, createdAt, trust }: { body: Uint8Array; createdAt: number; trust: Trust },
   ): Result<boolean> {
     return this.#withinQuota(id, undefined, (thread) => {
       const { lineage, shared, messages, threads } = this.#stores;
@@ -134,7 +136,12 @@ export class ThreadMessages {
       this.#deps.index.removeRanges([[position, position]]);
       const now = this.#deps.now();
       const atOnce = embeddedAtOnce();
-      const waits = this.#write(position, body, { createdAt, embeds: this.#embeds(thread), atOnce });
+      const waits = this.#write(position, body, {
+        createdAt,
+        trust,
+        embeds: this.#embeds(thread),
+        atOnce,
+      });
       if (waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       threads.extend(thread, 0, now);
       threads.endImport(thread);
@@ -286,9 +293,18 @@ export class ThreadMessages {
   #write(
     position: number,
     body: Uint8Array,
-    { createdAt, embeds, atOnce }: { createdAt: number; embeds: boolean; atOnce?: { characters: number } },
+    {
+      embeds,
+      atOnce,
+      ...written
+    }: {
+      createdAt: number;
+      trust: Trust | undefined;
+      embeds: boolean;
+      atOnce?: { characters: number };
+    },
   ): boolean {
-    const text = this.#stores.messages.write(position, body, createdAt);
+    const text = this.#stores.messages.write(position, body, written);
     if (text === "") return false;
     const now = atOnce !== undefined && (atOnce.characters -= text.length) >= 0;
     const indexed = embeds ? (now ? this.#deps.indexNow(text) : undefined) : ONLY_WORDS;

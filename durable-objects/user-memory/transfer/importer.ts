@@ -1,6 +1,7 @@
 import { fail, ok, type Result, invalidField } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Quotas } from "../../../src/platform/quotas.ts";
+import type { Trust } from "../../../src/domain/schema/provenance.ts";
 import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
@@ -65,7 +66,7 @@ export class Importer {
   /** One line after another, all in one transaction, up to the first that cannot be taken: none if the user was erased. */
   async take(
     owner: Owner,
-    { epoch, items }: { epoch: number; items: readonly ImportItem[] },
+    { epoch, items, trust }: { epoch: number; items: readonly ImportItem[]; trust?: Trust },
   ): Promise<Result<Imported>> {
     const { entries, erasureEpoch, quota, now } = this.#deps;
     // Expired entries count until they are swept.
@@ -74,14 +75,14 @@ export class Importer {
     // Nothing waits between this and the transaction, but for the catalogue: `announceAndBegin` looks again.
     if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
-    return this.#deps.conversations.importing(owner, lines, () => ok(this.#takeAll(owner, items)));
+    return this.#deps.conversations.importing(owner, lines, () => ok(this.#takeAll(owner, items, trust)));
   }
 
-  #takeAll(owner: Owner, items: readonly ImportItem[]): Imported {
+  #takeAll(owner: Owner, items: readonly ImportItem[], trust: Trust | undefined): Imported {
     const counts: ImportCounts = { imported: {}, there: {}, expired: {}, leftOut: {} };
     return this.#deps.transactions.atomically(() => {
       for (const [index, item] of items.entries()) {
-        const outcome = this.#within(item, () => this.#take(owner, item));
+        const outcome = this.#within(item, () => this.#take(owner, item, trust));
         if (!outcome.ok) return { counts, failed: { index, failure: outcome } };
         const { type } = item.line;
         if (type === "threadEnd" || type === "hidden") continue;
@@ -100,7 +101,7 @@ export class Importer {
     return (grows.length === 0 ? null : quota.storageFailure()) ?? take();
   }
 
-  #take(owner: Owner, item: ImportItem): Result<Outcome> {
+  #take(owner: Owner, item: ImportItem, trust: Trust | undefined): Result<Outcome> {
     const { line } = item;
     const value = "value" in item && item.value !== undefined ? item.value : new Uint8Array();
     const threadIsInImport = "threadIsInImport" in item;
@@ -113,13 +114,17 @@ export class Importer {
       return ok("there");
     }
     if (thread === null) return threadIsInImport ? ok("leftOut") : invalidField("threadId", NO_THREAD);
-    if (thread.importing) return this.#row(thread, line, value);
+    if (thread.importing) return this.#row(thread, line, { value, trust });
     // A thread that was there before stays as it is.
     return ok(this.#isThere(thread, line, value) ? "there" : "leftOut");
   }
 
-  #row(thread: StoredThread, line: RowLine, value: Uint8Array): Result<Outcome> {
-    if (line.type === "message") return this.#message(thread, line, value);
+  #row(
+    thread: StoredThread,
+    line: RowLine,
+    { value, trust }: { value: Uint8Array; trust: Trust | undefined },
+  ): Result<Outcome> {
+    if (line.type === "message") return this.#message(thread, line, { body: value, trust });
     return line.type === "hidden" ? this.#hidden(thread, line) : this.#compaction(thread, line, value);
   }
 
@@ -156,7 +161,11 @@ export class Importer {
     return line.deleted !== true && threads.get(thread.id) === null ? "leftOut" : "there";
   }
 
-  #message(thread: StoredThread, { seq, createdAt }: Of<"message">, body: Uint8Array): Result<Outcome> {
+  #message(
+    thread: StoredThread,
+    { seq, createdAt }: Of<"message">,
+    { body, trust }: { body: Uint8Array; trust: Trust | undefined },
+  ): Result<Outcome> {
     const { stores, messages, alarms, now } = this.#deps;
     if (seq <= thread.forkSeq || seq > thread.lastSeq)
       return invalidField("seq", `is not between ${thread.forkSeq + 1} and ${thread.lastSeq}`);
@@ -164,7 +173,7 @@ export class Importer {
     const same = stores.messages.is(position, body);
     // Another was said here since: the export is a later one than that which began the thread.
     if (same !== null) return ok(same ? "there" : "leftOut");
-    if (messages.restore(thread, seq, { body, createdAt })) alarms.scheduleBy(now() + EMBED_AFTER_MS);
+    if (messages.restore(thread, seq, { body, createdAt, trust })) alarms.scheduleBy(now() + EMBED_AFTER_MS);
     stores.shared.cameBack(position);
     return ok("imported");
   }

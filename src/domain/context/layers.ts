@@ -12,6 +12,7 @@ export type PlannedLayer = {
 
 /** The layers of a prompt without any configuration. */
 export const USUAL_LAYERS: readonly ContextLayer[] = [
+  { type: "instructions" },
   { type: "profile" },
   { type: "facts" },
   { type: "summary" },
@@ -20,6 +21,7 @@ export const USUAL_LAYERS: readonly ContextLayer[] = [
 
 /** The share of the budget that a layer takes at most, if its limit is `auto`. `recalled` takes what others leave. */
 const SHARES: Record<LayerType, number> = {
+  instructions: 0.15,
   profile: 0.2,
   facts: 0.2,
   reflections: 0.1,

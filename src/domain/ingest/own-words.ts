@@ -19,10 +19,11 @@ const LONG_PARAGRAPH = 1_200;
 /** Characters of a message that are looked at. What is behind them shows no fact. */
 const LONGEST = 12_000;
 /** A text without its quotations. Apostrophes stay. */
-const QUOTED = /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`/gu;
+export const QUOTED =
+  /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`/gu;
 const FENCED = /(?:```|~~~)[\s\S]*?(?:```|~~~|$)/gu;
 /** The mark in the place of a quotation: no word of that counts. */
-const GAP = " … ";
+export const GAP = " … ";
 
 /**
  * The part of a user's message that is in the user's own words: without code, quotations, quoted lines, and all that follows a

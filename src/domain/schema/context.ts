@@ -65,6 +65,12 @@ const timeoutMs = z
 export const ContextLayer = z
   .discriminatedUnion("type", [
     z.strictObject({
+      type: z.literal("instructions"),
+      ...common,
+      mode,
+      n: items(100, 20, "standing instructions and preferences of the user"),
+    }),
+    z.strictObject({
       type: z.literal("profile"),
       ...common,
       mode,
@@ -280,6 +286,7 @@ const block = z.object({
 
 const Section = z.object({
   layer: z.enum([
+    "instructions",
     "profile",
     "facts",
     "reflections",

@@ -29,6 +29,8 @@ import { userHash } from "../../domain/ids.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { notesOf } from "../../domain/conversation/message-notes.ts";
+import type { Trust } from "../../domain/schema/provenance.ts";
+import { writerOf } from "../http/writer.ts";
 import { futureTimeFailure } from "../../domain/schema/message-time.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
@@ -132,10 +134,11 @@ export const entries = newRouter("entries")
       const ahead = futureTimeFailure(one.createdAt, c.get("services").now(), `body.operations[${i}]`);
       if (ahead !== null) throw new Refusal(ahead);
     }
+    const { trust } = writerOf(c);
     const once = await idempotencyKeyOf(c);
     const perform = async () => {
       const all = operations.map((operation, i) =>
-        operationFor(operation, { value: values[i], bodies: bodies[i] }),
+        operationFor(operation, { value: values[i], bodies: bodies[i], trust }),
       );
       return unwrap(await wrapTime(c, "object", object.batchEntries(all, owner, once)));
     };
@@ -177,7 +180,8 @@ function operationFor(
   {
     value = new Uint8Array(),
     bodies = [],
-  }: { value?: Uint8Array | undefined; bodies?: Uint8Array[] | undefined },
+    trust,
+  }: { value?: Uint8Array | undefined; bodies?: Uint8Array[] | undefined; trust: Trust },
 ): EntryOperation {
   if (operation.op === "get") return operation;
   if (operation.op === "messages") return { limit: 50, ...operation };
@@ -187,6 +191,7 @@ function operationFor(
       op,
       threadId,
       bodies,
+      trust,
       ...(ifLastSeq !== undefined && { ifLastSeq }),
       ...(createdAt !== undefined && { createdAt }),
     };

@@ -7,6 +7,7 @@ import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { rawJson, wrapTime } from "../http/answer.ts";
 import { rawMessages, rawSummary } from "../http/raw-body.ts";
+import { writerOf } from "../http/writer.ts";
 import { newRouter } from "../http/router.ts";
 import { NDJSON } from "../http/json-body.ts";
 import { threadObject } from "../http/path.ts";
@@ -116,6 +117,7 @@ export const messages = newRouter("messages")
     if (ahead !== null) throw new Refusal(ahead);
     const request = {
       bodies: rawMessages(c),
+      trust: writerOf(c).trust,
       ...(createdAt !== undefined && { createdAt }),
       ...(expectedLength !== undefined && { expectedLength }),
       ...(mode && { validate: { mode, ...approvals } }),

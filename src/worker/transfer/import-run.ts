@@ -14,7 +14,7 @@ import type { Imported, ImportItem, ObjectItem } from "../../../durable-objects/
 type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;
   from: UserHash;
-  /** The caller's trust: no imported memory exceeds it. */
+  /** The caller's trust: no imported memory exceeds it, and only a person's messages are marked. */
   trust: Trust;
   /** The owner's erasure epoch when the import began. */
   epoch: number;
@@ -179,9 +179,9 @@ export class ImportRun {
     [this.#items, this.#memories, this.#bytes] = [[], [], 0];
     if (items.length === 0 && memories.length === 0) return null;
     await scheduler.wait(YIELD_MS);
-    const { userMemory, owner, epoch } = this.#deps;
+    const { userMemory, owner, epoch, trust } = this.#deps;
     const failed = await this.#call(items, () =>
-      userMemory(owner.hash).importItems(owner, { epoch, items: items.map(({ item }) => item) }),
+      userMemory(owner.hash).importItems(owner, { epoch, trust, items: items.map(({ item }) => item) }),
     );
     // The lines before the one that failed are imported.
     const before = failed === null ? memories : memories.filter(({ n }) => n < failed.n);

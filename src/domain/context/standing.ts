@@ -1,0 +1,110 @@
+import { hidesSomething } from "../ingest/checks/characters.ts";
+import { holdsSecret } from "../ingest/checks/secrets.ts";
+import { GAP, ownWords, QUOTED, sentencesOf } from "../ingest/own-words.ts";
+import { type MessageText, writtenText } from "../memory/message-text.ts";
+import { type StandingWords, STANDING_WORDS } from "./standing-words.ts";
+
+/** Where a message says how its user wants to be answered from then on. `isOrder`: false for a preference alone. */
+export type Standing = { isOrder: boolean; passages: (readonly [start: number, end: number])[] };
+
+/** Characters of a passage, and passages of a message: more of them are a document. */
+const LONGEST = 300;
+const MOST = 8;
+/** Words of a preference, with those that begin it. */
+const FEWEST_WORDS = 3;
+/** An order with an address may come from a page that wants something. */
+const ADDRESS = /https?:|www\.|[\w.+-]@[\w-]+\.\p{L}/iu;
+const QUESTION = /\?\s*$/u;
+/** Stands for a quotation in a sentence, which does not end there. */
+const QUOTATION = " \u{fffc} ";
+
+/** The expressions of a language, over a sentence without the frames before it. */
+type Rule = Record<"cue" | "frames" | "requests" | "clause" | "prefers" | "ends", RegExp> & {
+  orders: readonly RegExp[];
+};
+
+const END = String.raw`(?![\p{L}\p{N}'])`;
+const START = String.raw`(?<![\p{L}\p{N}'])`;
+const rule = (source: string, flags = "iu"): RegExp => new RegExp(source, flags);
+
+const RULES: readonly Rule[] = STANDING_WORDS.map((words: StandingWords): Rule => {
+  const { frames, requests, therefore, always, onwards, orders, asked, plainly, prefers, ends } = words;
+  const frame = String.raw`(?:(?:${frames})${END}[\s,:!–-]*)`;
+  const request = String.raw`(?:(?:${requests})${END}\s*)`;
+  const order = String.raw`(?:${orders})${END}`;
+  return {
+    cue: rule(`${START}(?:${always}|${onwards}|${asked}|${plainly}|${prefers})`),
+    frames: rule(`^(?:${frame}|${request})+`),
+    requests: rule(START + request),
+    orders: [
+      rule(`^(?:${always}),? ${frame}*${order}`),
+      rule(
+        `^(?:(?:${onwards})${END}|(?:${asked})${END}.{0,120}?[,:])[ ,:]*${frame}*(?:(?:${always}) )?${order}`,
+      ),
+      rule(`^${order}.{1,200}?${START}(?:${onwards}|${asked})${END}`),
+      // A name is in capitals.
+      rule(`^(?:${plainly})`, "u"),
+    ],
+    clause: rule(String.raw`(?:[,;–—]|\s-)\s*(?:${therefore}),? (?:${always}) ${order}`),
+    prefers: rule(`${START}(?:${prefers})`),
+    ends: rule(ends),
+  };
+});
+
+/**
+ * Finds the standing instructions ("always …", "from now on …") and preferences ("I prefer …") in a message, by their wording: only
+ * a user's own words, not what they paste or quote. A message with a `name` is of one speaker among several, and has none.
+ * `text`: what recall searches of the message, in which the passages are.
+ */
+export function standingIn(message: MessageText & { role: string }, text: string): Standing | null {
+  if (message.role !== "user" || typeof message.name === "string" || !hasCue(text)) return null;
+  let isOrder = false;
+  const passages: Standing["passages"] = [];
+  const own = ownWords(writtenText(message)).replaceAll(GAP, QUOTATION);
+  for (const sentence of sentencesOf(own)) {
+    const found = passageIn(sentence);
+    if (found === null) continue;
+    const passage = placeOf(found.said, text, passages.at(-1)?.[1] ?? 0);
+    if (passage === null || !isHarmless(text.slice(...passage))) continue;
+    isOrder ||= found.isOrder;
+    passages.push(passage);
+  }
+  return passages.length === 0 || passages.length > MOST ? null : { isOrder, passages };
+}
+
+/** Most messages have no such word, and are read no further. */
+const hasCue = (text: string): boolean => {
+  const plain = text.replaceAll("’", "'");
+  return RULES.some(({ cue }) => cue.test(plain));
+};
+
+const isHarmless = (said: string): boolean =>
+  said.length <= LONGEST && !hidesSomething(said) && !holdsSecret(said) && !ADDRESS.test(said);
+
+/** The part of a sentence that holds from then on. */
+function passageIn(sentence: string): { said: string; isOrder: boolean } | null {
+  const plain = sentence.replaceAll("’", "'");
+  for (const { frames, requests, orders, clause, prefers, ends } of RULES) {
+    const order = plain.replace(frames, "");
+    const begun = order.charAt(0).toLowerCase() + order.slice(1);
+    const isOrder = orders.some((one) => one.test(begun)) || clause.test(plain);
+    if (isOrder && (!QUESTION.test(plain) || requests.test(plain))) return { said: sentence, isOrder };
+    const start = plain.search(prefers);
+    if (start < 0) continue;
+    const end = plain.slice(start).search(ends);
+    const said = sentence.slice(start, end < 0 ? undefined : start + end).trim();
+    if (said.split(/\s+/u).length >= FEWEST_WORDS) return { said, isOrder: false };
+  }
+  return null;
+}
+
+/** Where a text says this, with the quotations that it has. */
+function placeOf(said: string, text: string, from: number): readonly [number, number] | null {
+  const parts = said.split(QUOTATION.trim()).map((part) => escaped(part.trim()));
+  const match = new RegExp(parts.join(String.raw`\s*(?:${QUOTED.source})\s*`), "gu");
+  match.lastIndex = from;
+  const found = match.exec(text);
+  return found === null ? null : [found.index, found.index + found[0].length];
+}
+
+const escaped = (text: string): string => text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
