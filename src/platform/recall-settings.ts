@@ -2,7 +2,7 @@ import type { WorkersAi } from "./embeddings/workers-ai.ts";
 import { z } from "zod";
 import { signalNames } from "../domain/ranking/confidence.ts";
 import { features } from "../domain/ranking/features.ts";
-import { statementWeights } from "../domain/ranking/second-stage.ts";
+import { statementWeights } from "../domain/ranking/judgement.ts";
 import { candidateKinds } from "../domain/ranking/pool.ts";
 import {
   changedWeights,

@@ -213,6 +213,16 @@ describe("a later statement on the same matter", () => {
       "Leo's swimming lesson moved to Friday.",
       "When is Mia's swimming lesson?",
     ],
+    [
+      "The office printer works over the network.",
+      "The home printer no longer works.",
+      "Does the office printer still work?",
+    ],
+    [
+      "Mia's swimming lesson is on Monday.",
+      "Sorry, I meant Leo's swimming lesson is on Friday.",
+      "When is Mia's swimming lesson?",
+    ],
     ["Anna's birthday is 4 May.", "Anna's birthday present is now wrapped.", "When is Anna's birthday?"],
   ])("is none if it is about another thing: %s", async (holds, other, query) => {
     const { hits } = await ask(await whoHas(holds, ...OTHERS, other), { query });
@@ -237,6 +247,106 @@ describe("a later statement on the same matter", () => {
     await remember(user, { text: "The budget is now 95 euros.", createdAt: MARCH + 9 * DAY });
     await remember(user, { text: "The budget is 85 euros.", createdAt: MARCH });
     expect(await firstOf(user, "What is the budget?")).toBe("The budget is now 95 euros.");
+  });
+});
+
+describe("a later statement in few words", () => {
+  it.each([
+    [
+      "The coach leaves from gate 12 on Friday.",
+      "Sorry, I meant gate 14.",
+      "Which gate does the coach leave from?",
+    ],
+    ["I drink three coffees a day.", "I gave up coffee in July, it is rooibos.", "Do I still drink coffee?"],
+  ])("corrects or ends an earlier one: %s", async (before, after, query) => {
+    expect(await firstOf(await whoSaid(before, ...OTHERS, after), query)).toBe(after);
+  });
+});
+
+/** A thread in which people said this. */
+async function whereTheySaid(...lines: [name: string, content: string][]): Promise<string> {
+  const user = await whoHas(...OTHERS);
+  const { id } = await create(user);
+  await append(
+    id,
+    lines.map(([name, content]) => ({ ...say(content), name })),
+    { createdAt: MARCH + 20 * DAY },
+  );
+  return user;
+}
+
+describe("whose a statement is", () => {
+  it("is an answer to who said it, though it adds nothing to the question", async () => {
+    const user = await whereTheySaid(
+      ["Hana", "Not me, I'm at a wedding on Saturday."],
+      ["Iwan", "I can do the Saturday shift."],
+      ["Lupe", "I'm out of town till Sunday."],
+    );
+    expect(await firstOf(user, "Who can do the Saturday shift?")).toBe("I can do the Saturday shift.");
+  });
+
+  it("puts what others say of themselves below what the named person says", async () => {
+    const user = await whereTheySaid(
+      ["Greta", "I eat anything except liver."],
+      ["Omar", "I can't have gluten."],
+      ["Nils", "I eat no meat since January."],
+    );
+    expect(await firstOf(user, "What can't Omar eat?")).toContain("gluten");
+  });
+
+  it.each([
+    [
+      "My cousin lives in Lund.",
+      ["My sister lives in Malmö.", "My sister now lives by the harbour."],
+      "Where does my cousin live now?",
+    ],
+    ["My mum lives in Bergen.", ["My uncle lives in Oslo."], "Where does my mother live?"],
+    ["My son is six years old.", ["My aunt is 80 years old."], "How old are my kids?"],
+    ["My address is 4 Quarry Lane.", ["Tom has moved: his address is 9 Mill Road."], "What is my address?"],
+    [
+      "I love Mondays, because the pool is empty.",
+      ["The choir rehearses on Mondays."],
+      "How do I feel about Mondays?",
+    ],
+  ])("decides between people: %s", async (own, others, query) => {
+    expect(await firstOf(await whoHas(own, ...OTHERS, ...others), query)).toBe(own);
+  });
+});
+
+describe("a number", () => {
+  it.each([
+    ["The crane lifts 1,200 kg at most.", "The hoist lifts 120 kg at most.", "What lifts 1,200 kg?"],
+    ["The hoist lifts 120 kg at most.", "The crane lifts 1,200 kg at most.", "What lifts 120 kg?"],
+  ])("is another one with other digits: %s", async (own, other, query) => {
+    expect(await firstOf(await whoHas(own, ...OTHERS, other), query)).toBe(own);
+  });
+});
+
+describe("an answer of the type that is asked for", () => {
+  it("comes before a line that has none", async () => {
+    const user = await whoHas(
+      "The greenhouse is three metres by two.",
+      "The greenhouse came from a retired teacher, second-hand.",
+      ...OTHERS,
+    );
+    expect(await firstOf(user, "How big is the greenhouse?")).toContain("three metres");
+  });
+
+  it.each(["How do I get rid of ERR_SPOOL_EMPTY?", "ERR_SPOOL_EMPTY", "What causes ERR_SPOOL_EMPTY?"])(
+    "is the mend of a fault, and not its report: %s",
+    async (query) => {
+      const report = "The build breaks with ERR_SPOOL_EMPTY.";
+      const mend = "ERR_SPOOL_EMPTY came from an empty spool.csv; git lfs pull brings the file back.";
+      const user = await whoSaid(report, ...OTHERS, mend, "The nightly build shows ERR_SPOOL_EMPTY too.");
+      expect(await firstOf(user, query)).toBe(mend);
+    },
+  );
+
+  it("is no mend where a code is the name of a thing", async () => {
+    const user = await whoHas("Flight KL1234 leaves from gate 7.", ...OTHERS);
+    const { confidence, hits } = await ask(user, { query: "From which gate does KL1234 leave?" });
+    expect(hits[0]?.text).toContain("gate 7");
+    expect(confidence).toBeGreaterThan(0.6);
   });
 });
 

@@ -176,6 +176,9 @@ const spelling = "src/domain/ranking/spelling.ts";
 const namedTime = "src/domain/ranking/named-time.ts";
 const features = "src/domain/ranking/features.ts";
 const second = "src/domain/ranking/second-stage.ts";
+const judgement = "src/domain/ranking/judgement.ts";
+const echoes = "src/domain/ranking/echoes.ts";
+const succession = "src/domain/ranking/succession.ts";
 const weights = "src/domain/ranking/weights.json";
 const rerank = "src/worker/use-cases/rerank.ts";
 const shared = valueOf("src/platform/isolate.ts", "VECTOR_BYTES");
@@ -222,21 +225,22 @@ const recall = rows(
   [
     "the best {20} candidates of up to {400} characters",
     valueOf(second, "COMPARED"),
-    valueOf(second, /\[ECHO, STATEMENT\] = \[(\d+)/),
+    valueOf(judgement, "MOST_COMPARED"),
   ],
-  ["with at most {one} telling word", valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/)],
+  ["with at most {one} telling word", valueOf(echoes, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/)],
   ["question lacks, loses {8}", valueOf(weights, /"echo": -(\d+)/)],
   [
     "with {two} or {three} further words loses {2.5}",
-    valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/) + 1,
-    valueOf(second, /\[OF_ECHO, OF_REQUEST\] = \[\d, (\d)/),
+    valueOf(echoes, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/) + 1,
+    valueOf(echoes, /\[OF_ECHO, OF_REQUEST\] = \[\d, (\d)/),
     valueOf(weights, /"asks": -(2[\d.]+)/),
   ],
   ["gets {seven} tenths of the sum", 10 * valueOf(weights, /"reply": ([\d.]+)/)],
-  ["Both have at most {200} characters", valueOf(second, /\[ECHO, STATEMENT\] = \[\d+, (\d+)/)],
-  ["a closeness of {0.3}, and either", valueOf(second, /CLOSE_IN_PART\] = \[[\d.]+, [\d.]+, ([\d.]+)/)],
-  ["and a closeness of {0.45}", valueOf(second, /CLOSE_IN_PART\] = \[([\d.]+)/)],
-  ["loses {1} if the question is about", valueOf(weights, /"other": -(\d)/)],
+  ["Both have at most {200} characters", valueOf(succession, "STATEMENT")],
+  ["a closeness of {0.3}, and either", valueOf(succession, /CLOSE_IN_PART\] = \[[\d.]+, [\d.]+, ([\d.]+)/)],
+  ["and a closeness of {0.45}", valueOf(succession, /CLOSE_IN_PART\] = \[([\d.]+)/)],
+  ["raises by {0.8} what the user states", valueOf(weights, /"whose": ([\d.]+)/)],
+  ["that is asked for** loses {1.5}.", valueOf(weights, /"lacks": -([\d.]+)/)],
   ["whose confidence is below {0.13}", valueOf(weights, /"threshold": ([\d.]+)/)],
   ["the threshold is {0.25}", valueOf(weights, /"strictThreshold": ([\d.]+)/)],
   ["in {24} MiB of memory", cached / MIB],

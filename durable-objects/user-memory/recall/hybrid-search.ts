@@ -8,7 +8,7 @@ import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.
 import { isLong, type Passage } from "../../../src/domain/ranking/passages.ts";
 import { saidOnce } from "../../../src/domain/ranking/said-once.ts";
 import { rank } from "../../../src/domain/ranking/rank.ts";
-import { asksForPast } from "../../../src/domain/ranking/second-stage.ts";
+import { asksForPast } from "../../../src/domain/ranking/asks.ts";
 import type { Signals } from "../../../src/domain/ranking/confidence.ts";
 import type { EmbedderKind, RankingModels } from "../../../src/domain/ranking/weights.ts";
 import type { Arm, Hit } from "../../../src/domain/schema/recall.ts";

@@ -1,13 +1,13 @@
 import { AGREES, asksNothing, BESIDE, COURTESY, EXCLAIMS, FILLERS, TIMES } from "../ranking/asked-part.ts";
 import { folded } from "../ranking/fold.ts";
 import { isTelling, WORDS } from "../ranking/question.ts";
+import { sentencesOf } from "../ranking/sentences.ts";
 import { PLEASANTRIES, UNSPACED_PLEASANTRIES } from "./pleasantries.ts";
 import { PLEASANT, TALK } from "./small-talk-words.ts";
 
 /** A message of more characters or words is about something, and a sentence of more words. */
 const MOST_CHARACTERS = 300;
 const [MOST_WORDS, MOST_OF_SENTENCE] = [20, 10];
-const SENTENCE_END = /(?<=[.!?…]["'”’)]*)\s+|\n+/u;
 
 /**
  * True if a chat message has no topic: it greets, thanks, agrees, cheers, parts, apologises, or is about the talk itself
@@ -22,9 +22,7 @@ export function isSmallTalk(message: string): boolean {
   if (words.length > MOST_WORDS) return false;
   if (isPleasantryElsewhere(message)) return true;
   const isCourteous = words.some(isPleasantry) || plain(message).search(SAYINGS) >= 0;
-  return message
-    .split(SENTENCE_END)
-    .every((sentence) => asksNothing(sentence) || hasNoTopic(sentence, isCourteous));
+  return sentencesOf(message).every((sentence) => asksNothing(sentence) || hasNoTopic(sentence, isCourteous));
 }
 
 /** `isCourteous`: a day or a time in it does not matter, as in "see you on Monday". */

@@ -2,7 +2,12 @@
  * A type of answer: how a question asks for it, and how a text that has one looks. Types without a mark of their own (a school,
  * a breed) are not here. English, as the embedded model is.
  */
-type AnswerType = { asks: RegExp; has: RegExp };
+type AnswerType = {
+  asks: RegExp;
+  has: RegExp;
+  /** A line without it may be an answer too: it ranks lower, and the confidence does not count it. */
+  isWeak?: true;
+};
 
 const NUMBER = String.raw`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|once|twice|thirty|forty|fifty|sixty|hundred|thousand|no|none)\b`;
 const TIME = String.raw`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|morning|evening|afternoon|night|weekend|week|month|year|spring|summer|autumn|winter|christmas|easter|ago|last|next|since|until|before|after|half past|quarter|(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b`;
@@ -10,6 +15,10 @@ const TIME = String.raw`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mo
 const NAME = String.raw`(?<=[\p{L}\p{N},;:'’)–-]\s)(?!I\b)\p{Lu}\p{L}+|^\p{Lu}\p{L}+(?:['’]s\b|:|\s(?:\p{Lu}|\p{Ll}+s\b|is\b|has\b|was\b|will\b|and\b|can\b|said\b))`;
 const CURRENCY = String.raw`[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|eur|usd|gbp|chf|bucks|kr|crowns?|francs?|yen|free)\b|\b\d+p\b`;
 const UNIT = String.raw`am|pm|feet|foot|ft|km|miles?|m|cm|mm|kg|g|years?|minutes?|hours?|days?|weeks?|%|percent`;
+
+/** A line that mends a fault, or tells its cause. */
+const MEND =
+  /\b(?:fix(?:ed|es|ing)?|solved?|solves|solution|resolved?|resolves|mend(?:ed|s)?|repaired|caus(?:e[ds]?|ing)|because|came from|comes from|due to|root cause|turned out|workaround|helps?|helped|gone|the (?:trouble|problem|reason|culprit|fault) (?:was|is)|brings? (?:it |\w+ \w+ )?back|works? (?:again|now)|(?:must|has to|have to|should|needs? to) be|restart(?:ed|ing)?|upgrad(?:e[ds]?|ing)|reinstall(?:ed)?|rolled back|revert(?:ed)?|by (?:setting|running|adding|removing))\b/i;
 
 const types: readonly AnswerType[] = [
   // Money. A number without a currency will do if it is no time, year or measure.
@@ -64,9 +73,20 @@ const types: readonly AnswerType[] = [
   {
     asks: /^(?:and |so |but )?who(?:m|se)?\b/i,
     has: new RegExp(
-      `${NAME}|\\b(?:mother|father|mum|mom|dad|sister|brother|aunt|uncle|cousin|friend|neighbou?r|boss|colleague|teacher|doctor|wife|husband|son|daughter|gran\\w*|we|i|me|my|they|she|he|team|company|belongs to)\\b`,
+      `${NAME}|\\b(?:mother|father|mum|mom|dad|sister|brother|aunt|uncle|cousin|friend|neighbou?r|boss|colleague|teacher|doctor|wife|husband|son|daughter|gran\\w*|we|I|i|me|my|they|she|he|team|company|belongs to)\\b`,
       "u",
     ),
+  },
+  // The cause of a fault, or its mend.
+  {
+    asks: /\b(?:causes?|caused|fix(?:ed|es)?|solve[ds]?|solution|resolved?|mend(?:ed)?|workaround|get rid of|reason for)\b|^why (?:did|do|does|is|was|were|are) .{0,80}\b(?:fail\w*|crash\w*|break|broken?|error\w*|slow|down|stuck|flaky|hang\w*|leak\w*)\b/i,
+    has: MEND,
+  },
+  // A code of capitals and digits, or an error, is a fault.
+  {
+    asks: /\b[A-Z]{3,}_[A-Z\d_]{2,}\b|\b[A-Z]{1,6}-?\d{3,}\b|\b[Ee]rror\b|\b[Ee]xception\b|\b\w+(?:Error|Exception)\b/,
+    has: MEND,
+    isWeak: true,
   },
   { asks: /\bname of\b/i, has: new RegExp(`${NAME}|\\b(?:called|named|name)\\b`, "u") },
 ];
@@ -75,8 +95,11 @@ const OF_TIME = new RegExp(`^(?:\\d{1,2}|${TIME})$`, "i");
 /** True for a word that is a part of a time: a weekday, a month, an hour. */
 export const isOfTime = (word: string): boolean => OF_TIME.test(word);
 
-/** Tells of a text if it lacks a type of answer that a question asks for. Many texts are tested: the question is read once. */
-export function typeTest(question: string): (text: string) => boolean {
-  const asked = types.filter(({ asks }) => asks.test(question));
+/**
+ * Tells of a text if it lacks a type of answer that a question asks for; with `weak`, also one that it need not have. Many texts
+ * are tested: the question is read once.
+ */
+export function typeTest(question: string, { weak = false } = {}): (text: string) => boolean {
+  const asked = types.filter(({ asks, isWeak }) => (weak || isWeak !== true) && asks.test(question));
   return (text) => asked.some(({ has }) => !has.test(text));
 }

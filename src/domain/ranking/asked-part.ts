@@ -1,5 +1,6 @@
 import { withoutMarksAround } from "./marks.ts";
 import { isTelling, WORDS } from "./question.ts";
+import { sentencesOf } from "./sentences.ts";
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
@@ -69,8 +70,6 @@ const SALUTATION =
   /^\s*(?:hi|hiya|hello|hey|dear|good (?:morning|afternoon|evening))(?:\s+[\p{L}\p{M}]+){0,2}\s*(?:[,!.:;–—-]+(?:\s+|$)|$)/iu;
 /** A question of so many words besides small talk can be asked without the sentences around it. */
 const ENOUGH = 2;
-/** Between two sentences. */
-const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u;
 
 /**
  * The part of a query that asks or tells something: without greetings, thanks and the request ("could you please tell me"),
@@ -79,7 +78,7 @@ const BREAK = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u
 export function askedPart(query: string): string {
   const bare = withoutMarksAround(query);
   if (asksNothing(query) || isPoliteWhen(lowerWords(query))) return bare || query;
-  const sentences = bare.split(BREAK);
+  const sentences = sentencesOf(bare);
   const telling = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
   const main = telling.filter((sentence) => !isMostlySmallTalk(sentence));
   // A short question ("What was her name?") needs the sentences around it.

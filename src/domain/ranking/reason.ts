@@ -1,5 +1,5 @@
 import type { Feature, FeatureTable } from "./features.ts";
-import type { Judgement } from "./second-stage.ts";
+import type { Judgement } from "./judgement.ts";
 
 /** The things that a hit shares with the query, the most telling first. */
 const SHARED: readonly (readonly [Feature, string])[] = [

@@ -2,9 +2,8 @@ import { stem, wordsOf } from "../memory/content-stems.ts";
 import { isAboutTalk, isFillerWord } from "./asked-part.ts";
 import { folded } from "./fold.ts";
 import { isTelling } from "./question.ts";
+import { sentencesOf } from "./sentences.ts";
 
-/** The end of a sentence. */
-const SENTENCES = /(?<=[.!?…؟।])\s+|(?<=[。！？])|\n+/u;
 const QUESTION_MARK = /[?？؟]["'”’)\]]*$/;
 /** Words that open a question, or a request that is put as one. English. */
 const OPENS =
@@ -35,7 +34,7 @@ const SAME = 0.7;
 export const opensQuestion = (text: string): boolean => OPENS.test(text);
 
 /** The statements of a text, apart from its questions. */
-type Statements = {
+export type Statements = {
   /** Nothing: it only asks, or says that nothing is known. */
   onlyAsks: boolean;
   /** The telling stems of what it states; of all of it if it only asks. */
@@ -71,8 +70,7 @@ export class StatementReader {
     text: string,
     { role, asked }: { role: string | null; asked: ReadonlySet<string> },
   ): Statements {
-    const sentences = text
-      .split(SENTENCES)
+    const sentences = sentencesOf(text)
       .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
       .map((sentence) => ({ sentence, words: this.#wordsIn(sentence), stated: statedIn(sentence, role) }));
     const words = new Map<string, string>();

@@ -1,7 +1,7 @@
 import type { ConfidenceWeights } from "./confidence.ts";
 import type { Feature } from "./features.ts";
 import type { CandidateKind } from "./pool.ts";
-import type { StatementWeights } from "./second-stage.ts";
+import type { StatementWeights } from "./judgement.ts";
 import numbers from "./weights.json" with { type: "json" };
 
 /** The weights of the sum that orders candidates, for each kind. A feature without a weight counts nothing. */

@@ -1,0 +1,48 @@
+import type { PooledCandidate } from "./pool.ts";
+import type { Statements } from "./statements.ts";
+
+/**
+ * The weights of what candidates are to the question and to each other. `echo`: asks, and adds at most one word to the question.
+ * `asks`: asks, and adds two or three; or is an assistant's message that states what the question says, and no more. `lacks`: has
+ * no answer of the type that is asked for. `whose`: is of the person in question, and its opposite for somebody else. `reply`: the share of
+ * an echo's sum that its reply has at least. `later`: of a later statement on the same matter, by how close the two are. `change`:
+ * if it names a change; `gap`: and the share of what it lacks to the earlier one.
+ */
+export const statementWeights = [
+  "echo",
+  "asks",
+  "lacks",
+  "whose",
+  "reply",
+  "later",
+  "change",
+  "gap",
+] as const;
+export type StatementWeights = Record<(typeof statementWeights)[number], number>;
+
+/** The findings of the second stage about a candidate, and the number that it adds to its sum. */
+export type Judgement = {
+  added: number;
+  /** It asks what the question asks, or says no more than it. */
+  isEcho: boolean;
+  /** It is about somebody else than the question. */
+  isOfOther?: boolean;
+  /** The reason for which its sum changes. */
+  reason?: "echo" | "request" | "reply" | "later" | "earlier";
+  /** The place in the pool of a statement that replaces this one. */
+  replacedBy?: number;
+};
+
+/** A candidate that is compared with the question and with others: its place in the pool, its own words, and what they state. */
+export type Reading = Statements & {
+  i: number;
+  one: PooledCandidate;
+  text: string;
+  /** The number of telling words that the question has not. Who says it is one, if the question asks for that. */
+  news: number;
+  /** It has no answer of the type that the question asks for. */
+  lacksType: boolean;
+};
+
+/** Characters of a text that is compared. A longer one says several things. */
+export const MOST_COMPARED = 400;

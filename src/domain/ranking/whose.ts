@@ -1,0 +1,119 @@
+import type { Judgement, Reading } from "./judgement.ts";
+import type { PooledCandidate } from "./pool.ts";
+import { mentions, namesIn } from "./question.ts";
+
+/** Words for a person by what they are to the speaker. Those of a row may mean the same person; others do not. English. */
+const RELATIVES = [
+  ["mother", "mum", "mom", "parent"],
+  ["father", "dad", "parent"],
+  ["sister", "sibling"],
+  ["brother", "sibling"],
+  ["son", "kid", "child"],
+  ["daughter", "kid", "child"],
+  ["partner", "wife", "husband", "spouse", "girlfriend", "boyfriend"],
+  ["gran", "grandma", "granny", "grandmother"],
+  ["grandpa", "grandad", "granddad", "grandfather"],
+  ["flatmate", "roommate"],
+  ..."aunt uncle cousin niece nephew grandson granddaughter neighbour neighbor friend boss colleague landlord tenant"
+    .split(" ")
+    .map((word) => [word]),
+];
+const WORD = `(${[...new Set(RELATIVES.flat())].join("|")})(?:s|ren)?`;
+const RELATIVE = new RegExp(String.raw`\b${WORD}\b`, "gi");
+const OF_THE_SPEAKER = new RegExp(String.raw`^(?:my|our|his|her|their)\s+(?:\w+\s+)?${WORD}\b`, "i");
+/** A question of the speaker about themselves, and a statement of theirs. English. */
+const OWN = /\b(?:i|me|my|mine|the user)\b/i;
+const SAID =
+  /^\w+\s+(?:\w+\s+)?(?:said|says?|told|tells?|report(?:ed|s)|wrote|suggested|proposed|mentioned|offered|complained)\b/i;
+/** "Tom has moved: his address …". */
+const OF_NAMED =
+  /^(?!The |It |That |This |There )\p{Lu}\p{L}+(?:['’]s| has| is| was| \p{Ll}+(?:ed|s)) .*\b(?:his|her|their)\b/u;
+
+/** Another relative than the question names counts so many times: the model takes a sister for a cousin. */
+const SURE = 2;
+/** The most letters that an ending puts behind a name: "Lindens". */
+const ENDING = 1;
+
+/**
+ * The message without the speaker's name, which the index puts before it; a memory without "The user", which is what "I" is in
+ * a message.
+ */
+export const ownText = ({ speaker, text, isMessage }: PooledCandidate): string =>
+  speaker !== null && text.startsWith(`${speaker}: `)
+    ? text.slice(speaker.length + 2)
+    : isMessage
+      ? text
+      : text.replace(/^The user\b(?:['’]s)?\s*/u, "");
+
+/** The relative of the speaker whom a statement is about; null if it does not begin with one. */
+export const relativeIn = (text: string): string | null =>
+  OF_THE_SPEAKER.exec(text)?.[1]?.toLowerCase() ?? null;
+
+/** True if a statement is about somebody by name, and another one about "I" or "my". */
+export const isOfAnother = (text: string, than: string): boolean =>
+  OWN.test(than) && !OWN.test(text) && OF_NAMED.test(text);
+
+/** True if a question asks who says or does what a statement has: "I can" answers "who can?", and "who said that …?" anything. */
+export const asksForSpeaker = (question: string, text: string): boolean =>
+  /^(?:and |so |but )?who\b/i.test(question) &&
+  (/\b(?:I|me|my|we|us|our)\b/i.test(text) || SAID.test(question));
+
+const mayBeSame = (a: string, b: string): boolean =>
+  RELATIVES.some((words) => words.includes(a) && words.includes(b));
+
+/** Raises what the person in question says or is, and sinks what is about somebody else. `whose`: the weight of both. */
+export function judgeWhose(
+  judged: readonly Judgement[],
+  {
+    question,
+    readings,
+    pool,
+    whose,
+  }: {
+    question: string;
+    readings: readonly Reading[];
+    pool: readonly PooledCandidate[];
+    whose: number;
+  },
+): void {
+  const isOwn = OWN.test(question);
+  const relatives = [...question.matchAll(RELATIVE)].flatMap(([, word]) => word?.toLowerCase() ?? []);
+  const speakers = new Set(pool.flatMap(({ speaker }) => speaker ?? []));
+  const named = [...speakers].filter((speaker) => mentions(question, speaker));
+  const names = namesIn(question).filter((name) => readings.some(({ one }) => mentions(one.text, name)));
+  for (const { i, one, text } of readings) {
+    const judgement = judged[i];
+    if (judgement === undefined) continue;
+    const relative = relativeIn(text);
+    const isOfOther =
+      relative === null
+        ? isSaidByOther(one, text, named) || names.some((name) => hasLonger(one.text, name))
+        : relatives.length === 0
+          ? isOwn
+          : !relatives.some((asked) => mayBeSame(asked, relative));
+    judgement.isOfOther = isOfOther;
+    if (isOfOther) judgement.added -= whose * (relatives.length > 0 ? SURE : 1);
+    else if (
+      isOwn &&
+      relative === null &&
+      one.role !== "assistant" &&
+      one.kind !== "people" &&
+      OWN.test(text)
+    )
+      judgement.added += whose;
+  }
+}
+
+/** "I" and "my" of a speaker whom the question does not name, where it names another. */
+const isSaidByOther = ({ speaker }: PooledCandidate, text: string, named: readonly string[]): boolean =>
+  named.length > 0 &&
+  speaker !== null &&
+  !named.includes(speaker) &&
+  OWN.test(text) &&
+  !named.some((name) => mentions(text, name));
+
+/** Another name that begins with this one, where a text lacks the name itself: Lindgren is not Lind, and Anna's is Anna's. */
+function hasLonger(text: string, name: string): boolean {
+  if (mentions(text, name)) return false;
+  return namesIn(`. ${text}`).some((other) => other.startsWith(name) && other.length > name.length + ENDING);
+}
