@@ -82,6 +82,7 @@ const context = rows(
     valueOf(standing, "LONGEST"),
     valueOf(standing, "MOST"),
   ],
+  ["within the first {2,000} characters of a message", valueOf(standing, "LOOKED_AT")],
   ["A context reads up to {64} of them", valueOf(items, "STANDING")],
   ["{0.15} for `instructions`", share("instructions")],
   ["one line per subject | `n` ({40})", shown("profile")],

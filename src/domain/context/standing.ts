@@ -1,6 +1,6 @@
 import { hidesSomething } from "../ingest/checks/characters.ts";
 import { holdsSecret } from "../ingest/checks/secrets.ts";
-import { GAP, ownWords, QUOTED, sentencesOf } from "../ingest/own-words.ts";
+import { GAP, ownWords, sentencesOf } from "../ingest/own-words.ts";
 import { type MessageText, writtenText } from "../memory/message-text.ts";
 import { type StandingWords, STANDING_WORDS } from "./standing-words.ts";
 
@@ -15,8 +15,10 @@ const FEWEST_WORDS = 3;
 /** An order with an address may come from a page that wants something. */
 const ADDRESS = /https?:|www\.|[\w.+-]@[\w-]+\.\p{L}/iu;
 const QUESTION = /\?\s*$/u;
-/** Stands for a quotation in a sentence, which does not end there. */
+/** Stands for a quotation in a sentence, which does not end there. A passage has none: it may be somebody else's order. */
 const QUOTATION = " \u{fffc} ";
+/** Characters of a message that are looked at, in whole lines. */
+const LOOKED_AT = 2_000;
 
 /** The expressions of a language, over a sentence without the frames before it. */
 type Rule = Record<"cue" | "frames" | "requests" | "clause" | "prefers" | "ends", RegExp> & {
@@ -57,17 +59,20 @@ const RULES: readonly Rule[] = STANDING_WORDS.map((words: StandingWords): Rule =
  * `text`: what recall searches of the message, in which the passages are.
  */
 export function standingIn(message: MessageText & { role: string }, text: string): Standing | null {
-  if (message.role !== "user" || typeof message.name === "string" || !hasCue(text)) return null;
+  if (message.role !== "user" || typeof message.name === "string") return null;
+  const written = beginningOf(writtenText(message));
+  if (!hasCue(written)) return null;
   let isOrder = false;
   const passages: Standing["passages"] = [];
-  const own = ownWords(writtenText(message)).replaceAll(GAP, QUOTATION);
+  const own = ownWords(written).replaceAll(GAP, QUOTATION);
   for (const sentence of sentencesOf(own)) {
     const found = passageIn(sentence);
-    if (found === null) continue;
-    const passage = placeOf(found.said, text, passages.at(-1)?.[1] ?? 0);
-    if (passage === null || !isHarmless(text.slice(...passage))) continue;
+    if (found === null || !isHarmless(found.said)) continue;
+    const { said } = found;
+    const start = text.indexOf(said, passages.at(-1)?.[1] ?? 0);
+    if (start < 0) continue;
     isOrder ||= found.isOrder;
-    passages.push(passage);
+    passages.push([start, start + said.length]);
   }
   return passages.length === 0 || passages.length > MOST ? null : { isOrder, passages };
 }
@@ -78,8 +83,16 @@ const hasCue = (text: string): boolean => {
   return RULES.some(({ cue }) => cue.test(plain));
 };
 
+/** The lines that begin a text: the rest of a longer line may end a quotation. */
+const beginningOf = (text: string): string =>
+  text.length <= LOOKED_AT ? text : text.slice(0, text.lastIndexOf("\n", LOOKED_AT) + 1);
+
 const isHarmless = (said: string): boolean =>
-  said.length <= LONGEST && !hidesSomething(said) && !holdsSecret(said) && !ADDRESS.test(said);
+  said.length <= LONGEST &&
+  !said.includes(QUOTATION.trim()) &&
+  !hidesSomething(said) &&
+  !holdsSecret(said) &&
+  !ADDRESS.test(said);
 
 /** The part of a sentence that holds from then on. */
 function passageIn(sentence: string): { said: string; isOrder: boolean } | null {
@@ -91,20 +104,10 @@ function passageIn(sentence: string): { said: string; isOrder: boolean } | null 
     if (isOrder && (!QUESTION.test(plain) || requests.test(plain))) return { said: sentence, isOrder };
     const start = plain.search(prefers);
     if (start < 0) continue;
-    const end = plain.slice(start).search(ends);
+    // More would be no passage, and the search takes time that grows with the square of its blanks.
+    const end = plain.slice(start, start + LONGEST + 1).search(ends);
     const said = sentence.slice(start, end < 0 ? undefined : start + end).trim();
     if (said.split(/\s+/u).length >= FEWEST_WORDS) return { said, isOrder: false };
   }
   return null;
 }
-
-/** Where a text says this, with the quotations that it has. */
-function placeOf(said: string, text: string, from: number): readonly [number, number] | null {
-  const parts = said.split(QUOTATION.trim()).map((part) => escaped(part.trim()));
-  const match = new RegExp(parts.join(String.raw`\s*(?:${QUOTED.source})\s*`), "gu");
-  match.lastIndex = from;
-  const found = match.exec(text);
-  return found === null ? null : [found.index, found.index + found[0].length];
-}
-
-const escaped = (text: string): string => text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);

@@ -19,8 +19,7 @@ const LONG_PARAGRAPH = 1_200;
 /** Characters of a message that are looked at. What is behind them shows no fact. */
 const LONGEST = 12_000;
 /** A text without its quotations. Apostrophes stay. */
-export const QUOTED =
-  /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`/gu;
+const QUOTED = /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`/gu;
 const FENCED = /(?:```|~~~)[\s\S]*?(?:```|~~~|$)/gu;
 /** The mark in the place of a quotation: no word of that counts. */
 export const GAP = " … ";
