@@ -212,7 +212,7 @@ export interface MemoriesRpc {
 export type SearchRequest = {
   query: string;
   k: number;
-  /** Documents that each arm finds; `k`, and 32 at least, unless given. */
+  /** Documents that each arm finds, `k` unless given; 32 at least, and 64 in a large index. */
   candidates?: number;
   kinds?: RecallKind[];
   /** The roles of messages; memories have none, and are not excluded. */

@@ -332,6 +332,14 @@ describe("an answer of the type that is asked for", () => {
     expect(await firstOf(user, "How big is the greenhouse?")).toContain("three metres");
   });
 
+  it("is a price where the price of a mend is asked for", async () => {
+    const user = await whoHas("The plumber charged 240 euros for the boiler.", ...OTHERS);
+    const ofThePrice = await confidenceOf(user, "How much did the plumber charge for the boiler?");
+    expect(await confidenceOf(user, "How much did the plumber charge to fix the boiler?")).toBeGreaterThan(
+      ofThePrice / 2,
+    );
+  });
+
   it.each(["How do I get rid of ERR_SPOOL_EMPTY?", "ERR_SPOOL_EMPTY", "What causes ERR_SPOOL_EMPTY?"])(
     "is the mend of a fault, and not its report: %s",
     async (query) => {
@@ -443,6 +451,21 @@ describe("the confidence", () => {
     expect(talk).not.toHaveProperty("recallId");
     expect((await answer("How many bedrooms has the cottage?", "strict")).hits).not.toEqual([]);
   });
+});
+
+it("takes what a memory says of the user for the user's own words", async () => {
+  const user = await whoHas("The user's sister lives in Graz.", ...OTHERS, "The user lives in Vienna.");
+  expect(await firstOf(user, "Where do I live?")).toBe("The user lives in Vienna.");
+  expect(await firstOf(user, "Where does my sister live?")).toBe("The user's sister lives in Graz.");
+});
+
+it("spells a neighbour either way", async () => {
+  const user = await whoHas(
+    "My neighbour's dog is called Rex.",
+    ...OTHERS,
+    "My colleague's dog is called Otto.",
+  );
+  expect(await firstOf(user, "What is my neighbor's dog called?")).toContain("Rex");
 });
 
 describe("a fact of which one version is true at a time", () => {

@@ -213,6 +213,7 @@ const recall = rows(
   ["At most {three} words of a query are replaced", valueOf(`${object}/recall/spelling.ts`, "MOST_WORDS")],
   ["A correction by the model needs {six} letters", valueOf(spelling, "SHORTEST_KNOWN")],
   ["Each arm returns {32} documents", valueOf(arms, "CANDIDATES")],
+  ["twice as many among more than {1,000}", valueOf(arms, "LARGE")],
   [
     "in more than a {tenth} of the documents ({200} at least) or in more than {5,000}.",
     valueOf(arms, "COMMON_SHARE"),

@@ -12,7 +12,7 @@ import { asksForPast } from "../../../src/domain/ranking/asks.ts";
 import type { Signals } from "../../../src/domain/ranking/confidence.ts";
 import type { EmbedderKind, RankingModels } from "../../../src/domain/ranking/weights.ts";
 import type { Arm, Hit } from "../../../src/domain/schema/recall.ts";
-import { type ArmResult, Arms, CANDIDATES, type VectorResult } from "./arms.ts";
+import { type ArmResult, Arms, candidatesAmong, type VectorResult } from "./arms.ts";
 import type { CandidateFilter, FilterRequest } from "./candidate-filter.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { Neighbour } from "../threads/lineage.ts";
@@ -97,7 +97,7 @@ export class HybridSearch {
     const query = { ...asked, query: corrected(asked.query, this.#index.words, context) };
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
-    const request = { filter, limit: query.candidates ?? Math.max(CANDIDATES, query.k) };
+    const request = { filter, limit: Math.max(candidatesAmong(context.size), query.candidates ?? query.k) };
     const found: ArmResults = {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),

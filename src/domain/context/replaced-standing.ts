@@ -5,7 +5,7 @@ import { folded } from "../ranking/fold.ts";
 const VALUES: readonly RegExp[] = [
   /\b(?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|turkish|swedish|danish|norwegian|japanese|chinese|korean|arabic|hindi|englisch|deutsch|franzosisch|spanisch|italienisch|anglais|allemand|francais|espagnol|ingles|aleman|frances|espanol)\b/gu,
   /\b(?:british|american)\b/gu,
-  /\b(?:(?:call|address) me|nenne? mich|appelle-moi|llamame)\b.*/gu,
+  /\b(?:(?:call|address)(?:ing)? me|nenne? mich|appelle-moi|llamame)\b.*/gu,
   /\b(?:metric|imperial)\b/gu,
   /\b(?:celsius|fahrenheit)\b/gu,
   /\b(?:12|24|twelve|twenty-four)[- ]hour\b/gu,
@@ -23,10 +23,20 @@ const NO_MATTER = new Set(
     .split(/\s+/u)
     .map(stem),
 );
-/** Says when an instruction holds. */
-const CONDITION = /\b(?:when|whenever|if|unless|each time|every time|any ?time|wenn|quand|cuando)\b.*$/u;
+/** Begins to say when an instruction holds. */
+const CONDITION = /\b(?:when|whenever|if|unless|each time|every time|any ?time|wenn|quand|cuando)\b/u;
+/** Says what is not to be. Folded. */
+const AGAINST =
+  /\b(?:never|no longer|no more|not|dont|stop|quit|avoid|nie|niemals|nicht|kein\w*|jamais|pas|nunca|deja)\b|\bdon['’]t\b/u;
 
-type Matter = { about: string; condition: string; isValue: boolean };
+type Matter = {
+  about: string;
+  condition: string;
+  values: string;
+  isAgainst: boolean;
+  /** All its words. */
+  words: string;
+};
 
 /** An instruction or a preference, as it was said. */
 type Said = { said: string };
@@ -45,23 +55,49 @@ export function withoutReplaced<One extends Said>(latestFirst: readonly One[]): 
   });
 }
 
-/** Against a thing without a condition is against it under any. A value may have an exception. */
-const replaces = (later: Matter, earlier: Matter): boolean =>
-  later.about !== "" &&
-  later.about === earlier.about &&
-  (later.condition === earlier.condition || (later.condition === "" && !later.isValue));
+/** The words of an instruction, equal for one that says it again. */
+export const wordsOf = (said: string): string =>
+  folded(said)
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+
+function replaces(later: Matter, earlier: Matter): boolean {
+  if (later.words === earlier.words) return true;
+  if (later.about === "" || later.about !== earlier.about) return false;
+  // "Never answer in French" says no other language.
+  const isOfAll = !(later.isAgainst || earlier.isAgainst) || later.values === earlier.values;
+  // Against a thing without a condition is against it under any. A value may have an exception.
+  const endsAll = later.condition === "" && later.isAgainst && later.values === "";
+  return isOfAll && (later.condition === earlier.condition || endsAll);
+}
 
 function matterOf(said: string): Matter {
   const plain = folded(said);
-  const condition = CONDITION.exec(plain)?.[0] ?? "";
-  const rest = plain.slice(0, plain.length - condition.length);
-  const values = VALUES.flatMap((one, i) => (rest.search(one) < 0 ? [] : [`#${i}`]));
+  const { condition, rest } = withoutCondition(plain);
+  const found = VALUES.map((one) => [...rest.matchAll(one)]);
+  const first = Math.min(rest.length, ...found.flat().map(({ index }) => index));
   const without = VALUES.reduce((text, one) => text.replaceAll(one, " "), rest);
   return {
-    about: [...values, ...stemsOf(without)].join(" "),
+    about: [...found.flatMap(({ length }, i) => (length > 0 ? [`#${i}`] : [])), ...stemsOf(without)].join(
+      " ",
+    ),
     condition: stemsOf(condition).join(" "),
-    isValue: values.length > 0,
+    values: found
+      .flat()
+      .map(([value]) => stemsOf(value).join(" ") || value)
+      .join(", "),
+    isAgainst: AGAINST.test(rest.slice(0, first)),
+    words: wordsOf(said),
   };
+}
+
+/** A condition in front ends at its comma, and another one at the end. */
+function withoutCondition(plain: string): { condition: string; rest: string } {
+  const start = plain.search(CONDITION);
+  if (start < 0) return { condition: "", rest: plain };
+  const comma = stemsOf(plain.slice(0, start)).length === 0 ? plain.indexOf(",", start) : -1;
+  const end = comma < 0 ? plain.length : comma;
+  return { condition: plain.slice(start, end), rest: plain.slice(0, start) + plain.slice(end) };
 }
 
 const stemsOf = (text: string): string[] =>
