@@ -84,6 +84,22 @@ it.each<[Fact, Fact]>([
     ["Likes", "Olives"],
     ["DISLIKES", "OLIVES"],
   ],
+  [
+    ["studies", "law"],
+    ["is not studying", "law"],
+  ],
+  [
+    ["uses", "Vim"],
+    ["stopped using", "Vim"],
+  ],
+  [
+    ["starts to work at", "Acme"],
+    ["stops to work at", "Acme"],
+  ],
+  [
+    ["is fond of", "olives"],
+    ["hates", "olives"],
+  ],
 ])("a fact ends its opposite, either way: %j, %j", async (one, other) => {
   const text = (fact: Fact) => `${fact[0]} ${fact[1]}`;
   expect(await leftOf(one, other)).toEqual([text(other)]);
@@ -114,6 +130,34 @@ it.each<Fact[]>([
   [
     ["is used to", "noise"],
     ["is", "noise"],
+  ],
+  [
+    ["trusts", "his manager"],
+    ["distrusts", "her manager"],
+  ],
+  [
+    ["starts on", "Monday"],
+    ["stops on", "Monday"],
+  ],
+  [
+    ["joins on", "Monday"],
+    ["leaves on", "Monday"],
+  ],
+  [
+    ["likes", "Ana"],
+    ["is not like", "Ana"],
+  ],
+  [
+    ["manager", "Ana"],
+    ["no longer manages", "Ana"],
+  ],
+  [
+    ["follower", "Ana"],
+    ["unfollows", "Ana"],
+  ],
+  [
+    ["eats", "meat"],
+    ["did not eat", "meat"],
   ],
   [
     ["mag", "Oliven"],

@@ -43,3 +43,28 @@ it("keeps all objects of what is over, of what is denied, and of what others hav
     pet name, child's name, sister's birthday, name of child, friend's phone, visited city, knows address, phone numbers`);
   expect(ofOther("many", several)).toEqual([]);
 });
+
+it("keeps all objects of a predicate that ends in “of”: the noun is then the subject", () => {
+  const several = lines(`
+    is mother of, is the mother of, is father of, manager of, is landlord of, is CEO of, captain of, is mayor of, husband of
+    is name of, is main supplier of, is main supplier to, favourite of, favourite among`);
+  expect(ofOther("many", several)).toEqual([]);
+});
+
+it("keeps all objects of what was so, unless it is a birth or a name", () => {
+  const over = lines(`
+    was married to, was employed by, had been employed by, was based in, had manager, had a manager, was manager, manager was
+    favourite film was, was living in`);
+  expect(ofOther("many", over)).toEqual([]);
+  expect(ofOther("one", lines("was born in, was called, was named, has been named, were born in"))).toEqual(
+    [],
+  );
+});
+
+it("takes a favourite for many if any of its words is a plural", () => {
+  const several = lines(`
+    favourite people, favourite children, favourite things to do, favourite places to visit, main languages spoken
+    favourite books as a child, favourite women, favourite men of all time`);
+  expect(ofOther("many", several)).toEqual([]);
+  expect(ofOther("one", lines("favourite place to visit, favourite film as a child, main bus"))).toEqual([]);
+});

@@ -5,7 +5,7 @@ import type { Rules } from "./predicates.ts";
 
 /** Verbs of two sides. A subject's objects of one side are none of the other's: who dislikes olives no longer likes them. */
 const PAIRS: readonly (readonly [string, string])[] = [
-  ["likes, loves, enjoys, adores, is fond of", "dislikes, hates, loathes, detests"],
+  ["likes, loves, enjoys, adores, fond of, is fond of", "dislikes, hates, loathes, detests"],
   ["eats, drinks, uses, wears", "avoids"],
   ["trusts", "distrusts, mistrusts"],
   ["supports", "opposes"],
@@ -19,7 +19,7 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ["joins, joined, has joined", "leaves, left, has left"],
 ];
 
-/** The pair and the side of a verb, by its stems. */
+/** The pair and the side of a verb, by the words without inflection. */
 const SIDES: ReadonlyMap<string, readonly [pair: number, side: number]> = new Map(
   PAIRS.flatMap((sides, pair) =>
     sides.flatMap((verbs, side) =>
@@ -32,7 +32,8 @@ const SIDES: ReadonlyMap<string, readonly [pair: number, side: number]> = new Ma
 type Claim = PredicateWords & { thing: string };
 
 const DENIED = /^(?:not|no longer|never) /u;
-const ARTICLE = /^(?:the|an?|my|your|his|her|its|our|their) (?=.)/u;
+/** A possessive tells two things apart: "her manager" is not "his manager". */
+const ARTICLE = /^(?:the|an?) (?=.)/u;
 
 /** The object as it is compared: "the oboe" is "oboe". */
 export const thingOf = (object: string): string => normalise(object).replace(DENIED, "").replace(ARTICLE, "");
@@ -42,12 +43,17 @@ const claimOf = (predicate: string, object: string): Claim => {
   return { ...words, denies: words.denies !== DENIED.test(normalise(object)), thing: thingOf(object) };
 };
 
+/** The object is then a time or a place of two events, which both are true: "starts on" and "stops on" Monday. */
+const DATED = /^(?:on|at|in|to|from|by|for|with|after|before|until|since|around|near)$/u;
+
 /** The side of a predicate, and its words after the verb: "likes to swim". */
 function sideOf({ base }: PredicateWords): { pair: number; side: number; rest: string } | null {
-  const stems = base.split(" ");
-  for (const length of [2, 1]) {
-    const found = SIDES.get(stems.slice(0, length).join(" "));
-    if (found !== undefined) return { pair: found[0], side: found[1], rest: stems.slice(length).join(" ") };
+  const words = base.split(" ");
+  for (const length of [3, 2, 1]) {
+    const found = SIDES.get(words.slice(0, length).join(" "));
+    if (found === undefined) continue;
+    const rest = words.slice(length).join(" ");
+    return DATED.test(rest) ? null : { pair: found[0], side: found[1], rest };
   }
   return null;
 }

@@ -1,19 +1,17 @@
-import { stemmer } from "stemmer";
-
 /**
- * A predicate by its words. `words`: as written, in lower case, without articles, adverbs and a leading form of "be". `base`: these as
- * stems. `denies`: it says that this is not so, or no longer.
+ * A predicate by its words. `words`: as written, in lower case, without articles, adverbs, and a form of "be" before an article or
+ * before a word in -ing. `base`: these without -s and -ing. `denies`: it says that this is not so, or no longer.
  */
 export type PredicateWords = { words: readonly string[]; base: string; denies: boolean };
 
 const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/u));
 
 /** Words that leave a predicate as it is. */
-const EMPTY = list(
-  "a an the my your his her its our their user's currently now still really very always usually often just already mostly truly",
-);
+const ARTICLES = list("a an the my your his her its our their user's");
+const ADVERBS = list("currently now still really very always usually often just already mostly truly");
 const BE = list("is are am 's 'm 're");
-const DO = list("do does did");
+/** Not "did": "did not eat" says nothing of the present. */
+const DO = list("do does");
 const IRREGULAR: Readonly<Record<string, string>> = {
   is: "be",
   are: "be",
@@ -42,21 +40,34 @@ const plain = (predicate: string): string =>
     .replaceAll(/n't\b/gu, " not")
     .replaceAll(/[^\p{L}\p{M}\p{N}']+/gu, " ");
 
-/** The stem of a word in the present. A word in the past is itself: "played" does not say "plays". */
-const stemOf = (word: string): string =>
-  IRREGULAR[word] ?? (/^[a-z]+$/u.test(word) && !word.endsWith("ed") ? stemmer(word) : word);
+/**
+ * A word in the present without -s and -ing, and as these leave it: without a last "e", and one of two equal consonants. A noun of the
+ * same stem is another word: "manager" is not "manages". So is a word in the past: "played" does not say "plays".
+ */
+function withoutInflection(word: string): string {
+  const irregular = IRREGULAR[word] ?? word;
+  if (!/^[a-z]{3,}$/u.test(irregular)) return irregular;
+  return irregular
+    .replace(/(?<=[aeiouy].*)ing$|(?<=..[^sui])s$/u, "")
+    .replace(/e$/u, "")
+    .replace(/([b-df-hj-np-tv-z])\1$/u, "$1")
+    .replace(/y$/u, "i");
+}
 
 /** Reads a predicate in English. A predicate in another language has its words, and denies nothing. */
 export function wordsOf(predicate: string): PredicateWords {
   const whole = ` ${plain(predicate).trim()} `.replaceAll(MORE, " ");
   const said = whole.replace(DENIAL, " ").replace(STOPPED, " ");
   const denies = said !== whole;
-  const all = said
+  const [first = "", ...rest] = said
     .replace(STARTED, " ")
     .split(" ")
-    .filter((word) => word !== "" && !EMPTY.has(word));
-  const from = all.findIndex((word) => !BE.has(word) && !(denies && DO.has(word)));
-  // "Is" alone is a predicate of its own.
-  const words = all.slice(from === -1 ? -1 : from);
-  return { words, base: words.map(stemOf).join(" "), denies };
+    .filter((word) => word !== "" && !ADVERBS.has(word));
+  const next = rest[0] ?? "";
+  const isEmpty =
+    (BE.has(first) && (next.endsWith("ing") || ARTICLES.has(next))) || (denies && DO.has(first));
+  const all = (isEmpty ? rest : [first, ...rest]).filter((word) => !ARTICLES.has(word));
+  // "Is a" is "is".
+  const words = all.length === 0 ? [first] : all;
+  return { words, base: words.map(withoutInflection).join(" "), denies };
 }

@@ -32,32 +32,41 @@ const BESIDE = list(`
 /** Words that make the singular after them one: "favourite film". */
 const FOREMOST = list("favourite favorite preferred primary main default");
 
-/** Predicates with one object at a time, by the stems of their words. */
+/** Predicates with one object at a time, without a form of "be", by the inflection of their words. */
 const VERBS: ReadonlySet<string> = new Set(
-  `lives in, lives at, resides in, resides at, is based in, is based at, is located in, is located at
-   works at, works for, works as, is employed by, is employed at, is employed as, reports to, studies at
-   is married, is married to, is engaged to, is named, is called, goes by
-   born, born in, born on, born at, is aged, is years old, comes from, is from, originally from, grew up in, weighs`
+  `lives in, lives at, resides in, resides at, based in, based at, located in, located at
+   works at, works for, works as, employed by, employed at, employed as, reports to, studies at
+   married, married to, engaged to, named, called, goes by
+   born, born in, born on, born at, aged, years old, comes from, from, originally from, grew up in, weighs`
     .split(/,|\n/u)
     .map((predicate) => wordsOf(predicate).base),
 );
 
-const HAVE = list("has have had was were been");
-const AFTER = list("is are was on in at");
-const isPlural = (word: string): boolean => /[^sui]s$/u.test(word);
+const PRESENT = list("has have is are am");
+/** Words of what is over, unless it is a birth or a name: "was married to", "was born in". */
+const PAST = list("had was were been");
+const LASTING = list("born called named");
+const AFTER = list("is are on in at");
+/** A last word that makes the noun before it the subject's own part: "is mother of". After a first word, no noun follows. */
+const LINKS = list("of for to by with from among over as than in at on");
+const PLURALS = list("people children women men feet teeth mice geese");
+const isPlural = (word: string): boolean => /..[^sui]s$/u.test(word) || PLURALS.has(word);
 
 /** True if a subject has one object of this predicate at a time. A predicate that the tables do not know has many. */
 function isOne(predicate: string): boolean {
   const { words, denies } = wordsOf(predicate);
   if (denies) return false;
-  const from = words.findIndex((word) => !HAVE.has(word));
+  if (words.some((word) => PAST.has(word)) && !words.some((word) => LASTING.has(word))) return false;
+  const from = words.findIndex((word) => !PRESENT.has(word) && !PAST.has(word));
   const rest = words.slice(Math.max(from, 0));
   if (VERBS.has(wordsOf(rest.join(" ")).base)) return true;
   const named = rest.slice(0, rest.findLastIndex((word) => !AFTER.has(word)) + 1);
+  const [first = "", second = "of"] = named;
+  if (LINKS.has(named.at(-1) ?? "")) return false;
+  if (FOREMOST.has(first) && !LINKS.has(second)) return !named.some(isPlural);
   const of = named.indexOf("of");
   const [noun, ...before] = (of === -1 ? named : named.slice(0, of)).toReversed();
   if (noun === undefined) return false;
-  if (before.length > 0 && FOREMOST.has(named[0] ?? "") && !isPlural(noun)) return true;
   const beside = [...before, ...(of === -1 ? [] : named.slice(of + 1))];
   return NOUNS.has(noun) && beside.every((word) => BESIDE.has(word) || NOUNS.has(word) || FOREMOST.has(word));
 }
