@@ -66,6 +66,8 @@ function crossed<Where, Value>(
 // What an SDK is as far as it is needed here: what its user, or its model, would see.
 
 const boat = { subject: "Ana", predicate: "keeps her boat in", object: "Setúbal" };
+/** One holds at a time. */
+const home = { subject: "Ana", predicate: "lives in", object: "Setúbal" };
 const BOAT = "Ana keeps her boat in Setúbal";
 const ASKED = "Where does Ana keep her boat?";
 const PROJECT = "/projects/shop";
@@ -263,19 +265,19 @@ const corrections = crossed<void, string>(
   "another object of a fact",
   {
     "ai-sdk's tool": async (at) => {
-      await (await agent({ user: at.user })).call("memory_remember_fact", { ...boat, object: "Porto" });
-      await memoryTools(at).memory_remember_fact.execute(boat, {});
+      await (await agent({ user: at.user })).call("memory_remember_fact", { ...home, object: "Porto" });
+      await memoryTools(at).memory_remember_fact.execute(home, {});
     },
     "dex's tool": async (at) => {
-      await memoryTools(at).memory_remember_fact.execute({ ...boat, object: "Porto" }, {});
-      await (await agent({ user: at.user })).call("memory_remember_fact", boat);
+      await memoryTools(at).memory_remember_fact.execute({ ...home, object: "Porto" }, {});
+      await (await agent({ user: at.user })).call("memory_remember_fact", home);
     },
   },
   {
     "gemstack's list": async ({ user, memory }) =>
       (await cairnUserMemory({ memory }).list(user)).map(({ fact }) => fact).join("\n"),
   },
-  () => BOAT,
+  () => `${home.subject} ${home.predicate} ${home.object}`,
 );
 
 type Said = [role: string, text: string];
