@@ -154,6 +154,17 @@ describe("of two instructions", () => {
     ["You no longer need to include the source.", "Always include the source when I ask about law."],
     ["I prefer trains over planes.", "I prefer planes over trains."],
     ["Always use tables.", "Always use tables."],
+    ["Never call me Bobby.", "You can call me Bobby."],
+    ["Stop calling me Bobby.", "Call me Bobby."],
+    ["Answer in German, never in French.", "Always answer in English."],
+    [
+      "Whenever I ask for a recipe, never list the allergens.",
+      "Whenever I ask for a recipe, list the allergens.",
+    ],
+    ["When I ask for a recipe, answer in German.", "Please, when I ask for a recipe, answer in French."],
+    ["Whenever I ask for a recipe, list the steps.", "Whenever I ask for a recipe, list the steps!"],
+    ["Never list the allergens.", "Whenever I ask for a recipe, list the allergens."],
+    ["When I ask, explain first.", "when I ask: explain first."],
   ])("on one matter the later holds: %s", (later, earlier) => {
     expect(holding(later, earlier)).toEqual([later]);
   });
@@ -165,6 +176,13 @@ describe("of two instructions", () => {
     ["Always include the price when I ask about wine.", "Always include the price when I ask about cheese."],
     ["I prefer tea.", "I prefer window seats."],
     ["Always use tables.", "Always use footnotes."],
+    ["Never answer in French.", "Always answer in German."],
+    ["Always answer in German.", "Never answer in French."],
+    ["Never call me Bobby.", "Call me Reed."],
+    ["Stop answering in French.", "Never answer in English."],
+    ["Always use emojis.", "Never use emojis when I ask about work."],
+    ["Whenever I ask for a recipe, list the steps.", "Whenever I ask for a recipe, list the allergens."],
+    ["Whenever I ask for a walk, list the steps.", "Whenever I ask for a recipe, list the steps."],
   ])("on two matters both hold: %s", (later, earlier) => {
     expect(holding(later, earlier)).toEqual([later, earlier]);
   });

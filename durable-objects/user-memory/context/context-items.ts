@@ -355,7 +355,7 @@ function standingItems(
   { n, text, createdAt, standing }: Document,
   thread: string,
 ): (ContextItem & { said: string; place: Place & { n: number } })[] {
-  return (standing?.passages ?? []).map((passage) => {
+  return (standing ?? []).map((passage) => {
     const said = text.slice(...passage);
     return {
       id: `${thread}:${seqOf(n)}`,

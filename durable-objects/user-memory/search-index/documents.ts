@@ -24,8 +24,8 @@ export type Document = {
   importance: number | null;
   /** The fields of a message. */
   message?: MessageRecord;
-  /** Of a message that holds an instruction or a preference of its user. */
-  standing?: Standing;
+  /** Where a message holds instructions or preferences of its user. */
+  standing?: Standing["passages"];
   /** Of a fact of which one version is true at a time, and of a memory that ends. */
   validity?: Validity | undefined;
 };

@@ -16,7 +16,6 @@ import type { Message } from "../../../src/domain/schema/thread.ts";
 type DocumentRow = {
   n: number;
   createdAt: number;
-  standing: number | null;
   passages: string | null;
   document: string | null;
   body: ArrayBuffer | null;
@@ -155,20 +154,18 @@ export class MessageStore implements DocumentSource {
   #documents(source: string, ...bindings: (string | number)[]): Document[] {
     return this.#sql
       .exec<DocumentRow>(
-        `SELECT position AS n, created_at AS "createdAt", standing, passages, document,
+        `SELECT position AS n, created_at AS "createdAt", passages, document,
            IIF(document IS NULL, body, NULL) AS body
          FROM ${source}`,
         ...bindings,
       )
       .toArray()
-      .map(({ n, createdAt, standing, passages, document, body }) => {
+      .map(({ n, createdAt, passages, document, body }) => {
         const { text, ...message } =
           body === null
             ? (JSON.parse(document ?? "") as StoredDocument)
             : documentOf(parsed(new Uint8Array(body)));
-        const marked = passages !== null && {
-          standing: { isOrder: standing === ORDER, passages: JSON.parse(passages) as Standing["passages"] },
-        };
+        const marked = passages !== null && { standing: JSON.parse(passages) as Standing["passages"] };
         return { n, kind: "message", text, createdAt, importance: null, message, ...marked };
       });
   }
