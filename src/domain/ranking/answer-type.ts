@@ -100,6 +100,9 @@ export const isOfTime = (word: string): boolean => OF_TIME.test(word);
  * are tested: the question is read once.
  */
 export function typeTest(question: string, { weak = false } = {}): (text: string) => boolean {
-  const asked = types.filter(({ asks, isWeak }) => (weak || isWeak !== true) && asks.test(question));
+  const all = types.filter(({ asks, isWeak }) => (weak || isWeak !== true) && asks.test(question));
+  // "How much did it cost to fix the boiler?" asks for a price, and for no mend.
+  const others = all.filter(({ has }) => has !== MEND);
+  const asked = others.length > 0 ? others : all;
   return (text) => asked.some(({ has }) => !has.test(text));
 }

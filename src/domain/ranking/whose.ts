@@ -14,7 +14,8 @@ const RELATIVES = [
   ["gran", "grandma", "granny", "grandmother"],
   ["grandpa", "grandad", "granddad", "grandfather"],
   ["flatmate", "roommate"],
-  ..."aunt uncle cousin niece nephew grandson granddaughter neighbour neighbor friend boss colleague landlord tenant"
+  ["neighbour", "neighbor"],
+  ..."aunt uncle cousin niece nephew grandson granddaughter friend boss colleague landlord tenant"
     .split(" ")
     .map((word) => [word]),
 ];
@@ -36,14 +37,14 @@ const ENDING = 1;
 
 /**
  * The message without the speaker's name, which the index puts before it; a memory without "The user", which is what "I" is in
- * a message.
+ * a message, and with "My" for "The user's".
  */
 export const ownText = ({ speaker, text, isMessage }: PooledCandidate): string =>
   speaker !== null && text.startsWith(`${speaker}: `)
     ? text.slice(speaker.length + 2)
     : isMessage
       ? text
-      : text.replace(/^The user\b(?:['’]s)?\s*/u, "");
+      : text.replace(/^The user['’]s\b/u, "My").replace(/^The user\s+/u, "");
 
 /** The relative of the speaker whom a statement is about; null if it does not begin with one. */
 export const relativeIn = (text: string): string | null =>
@@ -98,7 +99,7 @@ export function judgeWhose(
       relative === null &&
       one.role !== "assistant" &&
       one.kind !== "people" &&
-      OWN.test(text)
+      OWN.test(one.text)
     )
       judgement.added += whose;
   }
