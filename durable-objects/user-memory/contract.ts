@@ -313,6 +313,7 @@ export type Place =
       until?: number;
       replaces?: true;
       standing?: "whole" | "part";
+      hash?: number;
     }
   | { key: string; version: string }
   | { compaction: string; thread: number };
@@ -320,7 +321,7 @@ export type PlacedSection = { layer: LayerName; places: Place[] };
 
 /**
  * `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. `message`: the source of the
- * memory; `saidAt`: the time of an instruction.
+ * memory; `saidAt` and `said`: the time of an instruction, and its text; `isSaidAgain`: it held before in the same words.
  */
 export type ContextItem = {
   id: string;
@@ -329,6 +330,8 @@ export type ContextItem = {
   score?: number;
   message?: string;
   saidAt?: number;
+  said?: string;
+  isSaidAgain?: true;
 };
 
 /** The finds of a layer's search in one object, the best first. `recalled`: of the layer `recalled`. */

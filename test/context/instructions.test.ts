@@ -131,6 +131,37 @@ describe("a thread with a stable block", () => {
     ]);
   });
 
+  it("is not told again of what it shows, unless something else held meanwhile", async () => {
+    const user = newUser();
+    await threadOf(user, ["Always answer in German."]);
+    const { id } = await create(user);
+    const first = await turn(user, id, "hello");
+    const later = async (text: string) => {
+      control.clockAhead += MINUTE / 4;
+      await threadOf(user, [text]);
+      const { stable, recalled } = await turn(user, id, "thanks!");
+      expect(stable).toEqual(first.stable);
+      return undated(lines(recalled.text));
+    };
+    expect(await later("Always answer in German.")).toEqual([]);
+    expect(await later("Always answer in English.")).toEqual(["- Always answer in English."]);
+    expect(await later("Always answer in German.")).toEqual(["- Always answer in German."]);
+    expect(await later("Always answer in German!")).toEqual([]);
+  });
+
+  it("is told of an instruction that is edited in its place", async () => {
+    const user = newUser();
+    const message = (text: string) => ({ id: "m1", role: "user", parts: [{ type: "text", text }] });
+    const ingest = (text: string) =>
+      call(`/v1/users/${user}/ingest`, { json: { sessionId: "a chat", messages: [message(text)] } });
+    await ingest("Always answer in rhyme.");
+    const { id } = await create(user);
+    await turn(user, id, "hello");
+    await ingest("Always answer in prose.");
+    const { stable, prefixChanged } = await turn(user, id, "thanks!");
+    expect([undated(lines(stable.text)), prefixChanged]).toEqual([["- Always answer in prose."], true]);
+  });
+
   it("is told of its own instruction once that has left the prompt", async () => {
     const user = newUser();
     const { id } = await create(user);
@@ -207,6 +238,18 @@ describe("a deletion", () => {
     expect((await call(`/v1/users/${user}`, { method: "DELETE" })).status).toBe(202);
     expect(await stableLines(user)).toEqual([]);
   });
+});
+
+it("is shown beside another one that an app sends with each message", async () => {
+  const user = newUser();
+  await threadOf(user, [RULE]);
+  control.clockAhead += MINUTE;
+  const { id } = await create(user);
+  await append(
+    id,
+    Array.from({ length: 70 }, () => say("Always answer in JSON.")),
+  );
+  expect(await instructions(user)).toEqual(["- Always answer in JSON.", `- ${RULE}`]);
 });
 
 it("shows no passage of a message that an ingest has replaced", async () => {

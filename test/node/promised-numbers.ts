@@ -83,7 +83,11 @@ const context = rows(
     valueOf(standing, "MOST"),
   ],
   ["within the first {2,000} characters of a message", valueOf(standing, "LOOKED_AT")],
-  ["A context reads up to {64} of them", valueOf(items, "STANDING")],
+  [
+    "A context reads {64} of them, and more, up to {512},",
+    valueOf(items, /STANDING_MOST\] = \[(\d+)/),
+    valueOf(items, /STANDING_MOST\] = \[\d+, (\d+)/),
+  ],
   ["{0.15} for `instructions`", share("instructions")],
   ["one line per subject | `n` ({40})", shown("profile")],
   ["(`{0.5}` if unset)".replaceAll("`", ""), valueOf(items, "USUAL_IMPORTANCE")],

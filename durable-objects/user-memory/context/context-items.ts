@@ -1,7 +1,8 @@
 import { and, eq } from "drizzle-orm";
 import type { LayerName, Shown } from "../../../src/domain/context/block.ts";
-import { withoutReplaced } from "../../../src/domain/context/replaced-standing.ts";
+import { withoutReplaced, wordsOf } from "../../../src/domain/context/replaced-standing.ts";
 import type { PlannedLayer } from "../../../src/domain/context/layers.ts";
+import { hash32 } from "../../../src/domain/hash.ts";
 import { day, oneLine, quoted } from "../../../src/domain/conversation/stored-text.ts";
 import { memories } from "../../../src/domain/memory/table.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -47,8 +48,8 @@ const CONSIDERED = 64;
 /** Memories with this tag come first. */
 const PINNED = "pinned";
 const PINNED_MOST = 200;
-/** Messages with instructions or preferences that the layer reads: of more, the newest instructions. */
-const STANDING = 64;
+/** Messages with instructions or preferences that the layer reads at once, until it has so many wordings or has read the most. */
+const [STANDING, STANDING_MOST] = [64, 512];
 /** The importance of a memory without one. */
 const USUAL_IMPORTANCE = 0.5;
 
@@ -269,18 +270,32 @@ export class ContextItems {
 
   /** The instructions that hold, then the preferences, the newest first. */
   #instructions(): ContextItem[] {
-    const { stores, messages } = this.#deps;
-    const found = stores.messages.standing(STANDING);
-    const threads = messages.threadsOf(found.map(({ n }) => n));
-    const said = found
-      .toSorted((a, b) => b.createdAt - a.createdAt || b.n - a.n)
-      .flatMap((document) => {
-        const id = threads.get(document.n);
-        return id === undefined ? [] : standingItems(document, id).toReversed();
-      });
+    const { found, said } = this.#said();
     const holding = new Set(withoutReplaced(said));
     const inOrder = found.flatMap(({ n }) => said.filter(({ place }) => place.n === n));
-    return inOrder.filter((item) => holding.has(item));
+    return inOrder
+      .filter((item) => holding.has(item))
+      .map((item) => (isSaidAgain(item, said) ? { ...item, isSaidAgain: true as const } : item));
+  }
+
+  /** An app may send one instruction with each message: others are behind it. `said`: the newest first. */
+  #said(): { found: readonly Document[]; said: readonly StandingItem[] } {
+    const { stores, messages } = this.#deps;
+    const found: Document[] = [];
+    for (;;) {
+      const page = stores.messages.standing(STANDING, found.length);
+      found.push(...page);
+      const threads = messages.threadsOf(found.map(({ n }) => n));
+      const said = found
+        .toSorted((a, b) => b.createdAt - a.createdAt || b.n - a.n)
+        .flatMap((document) => {
+          const id = threads.get(document.n);
+          return id === undefined ? [] : standingItems(document, id).toReversed();
+        });
+      const wordings = new Set(said.map((one) => wordsOf(one.said)));
+      if (page.length < STANDING || found.length >= STANDING_MOST || wordings.size >= STANDING)
+        return { found, said };
+    }
   }
 
   #entries(layer: Extract<ContextLayer, { type: "entries" }>, now: number): ContextItem[] {
@@ -350,16 +365,24 @@ const bestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
 const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
   rows.toSorted((a, b) => b.createdAt - a.createdAt || b.version - a.version);
 
+type StandingItem = ContextItem & { said: string; place: Place & { n: number } };
+
+/** True if it says what held before. `said`: all, the newest first. */
+function isSaidAgain(item: StandingItem, said: readonly StandingItem[]): boolean {
+  const words = wordsOf(item.said);
+  if (said.filter((one) => wordsOf(one.said) === words).length < 2) return false;
+  const older = said.slice(said.indexOf(item) + 1);
+  const before = older.find((one) => withoutReplaced([item, one]).length === 1);
+  return before !== undefined && wordsOf(before.said) === words;
+}
+
 /** The passages of a message that hold from then on, in its order. */
-function standingItems(
-  { n, text, createdAt, standing }: Document,
-  thread: string,
-): (ContextItem & { said: string; place: Place & { n: number } })[] {
+function standingItems({ n, text, createdAt, standing }: Document, thread: string): StandingItem[] {
   return (standing ?? []).map((passage) => {
     const said = text.slice(...passage);
     return {
       id: `${thread}:${seqOf(n)}`,
-      place: { n, passage, standing: said === text.trim() ? "whole" : "part" },
+      place: { n, passage, standing: said === text.trim() ? "whole" : "part", hash: hash32(said) },
       shown: { text: `${oneLine(said)} (${day(createdAt)})` },
       saidAt: createdAt,
       said,

@@ -7,11 +7,11 @@ import type {
 } from "../../../src/domain/schema/context.ts";
 import type { Place, PlacedSection } from "../contract.ts";
 
-/** Names a place, and no other. */
+/** Names a place, and no other. Another instruction in the place of one has another name. */
 export const keyOf = (place: Place): string =>
   "n" in place
     ? place.standing !== undefined
-      ? `${place.n} from ${place.passage?.[0] ?? 0}`
+      ? `${place.n} from ${place.passage?.[0] ?? 0} ${place.hash ?? ""}`
       : `${place.owner ?? ""}${place.n}${place.was === place.n ? " ended" : ""}`
     : "key" in place
       ? `${place.key}\n${place.version}`

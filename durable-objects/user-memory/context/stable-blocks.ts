@@ -1,5 +1,6 @@
 import type { ContextItem, ContextRequest, Place } from "../contract.ts";
 import { blockFrame, sectionFrame } from "../../../src/domain/context/block.ts";
+import { wordsOf } from "../../../src/domain/context/replaced-standing.ts";
 import { isMessage } from "../core/position.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
@@ -195,12 +196,16 @@ export class StableBlocks {
     const keys = new Set(known.map(({ place }) => keyOf(place)));
     const latest = new Map(known.map(({ id, place }) => [id, place]));
     const ids = new Set(wanted.map(({ id }) => id));
+    const words = new Set(known.flatMap(({ said }) => (said === undefined ? [] : [wordsOf(said)])));
     const changed = wanted.flatMap((item): ContextItem[] => {
       const { id, place } = item;
       if (keys.has(keyOf(place))) return [];
       if (!("n" in place)) return "key" in place ? [item] : [];
       // An instruction. One of this thread is told once it has left the prompt.
-      if (isMessage(place.n)) return held.has(String(place.n)) || (item.saidAt ?? 0) < madeAt ? [] : [item];
+      if (isMessage(place.n)) {
+        const isKnown = item.isSaidAgain === true && words.has(wordsOf(item.said ?? ""));
+        return held.has(String(place.n)) || (item.saidAt ?? 0) < madeAt || isKnown ? [] : [item];
+      }
       const former = latest.get(id);
       if (former !== undefined && "n" in former) {
         // A change of tags or metadata leaves the text as it is.

@@ -95,11 +95,11 @@ export class MessageStore implements DocumentSource {
   }
 
   /** The messages with standing instructions, then those with preferences alone, the newest first. */
-  standing(limit: number): Document[] {
+  standing(limit: number, offset: number): Document[] {
     const source = `messages INDEXED BY messages_standing
       WHERE standing IS NOT NULL AND ${notTombstoned("position")}
-      ORDER BY standing DESC, created_at DESC, position DESC LIMIT ?`;
-    return this.#documents(source, limit);
+      ORDER BY standing DESC, created_at DESC, position DESC LIMIT ? OFFSET ?`;
+    return this.#documents(source, limit, offset);
   }
 
   /** The messages with a text that meet a condition over the columns of `messages`. Looks at each. */

@@ -22,7 +22,7 @@ export function worthShowing<Hit extends { score: number }>(
   return hits.filter(({ score }) => score >= least).slice(0, most);
 }
 
-/** Lines that are shown whatever they cost. */
+/** Lines that are taken first. */
 const FIRST = 5;
 
 /**
