@@ -136,6 +136,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     fence,
     embedder: ports.embedder,
     similar: new SimilarMemories(index, table),
+    predicates: ports.predicates,
   });
 
   // Recall

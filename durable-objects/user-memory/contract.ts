@@ -174,15 +174,16 @@ export type Prepared = Candidate & { vector: TextEmbedding; condition?: Precondi
 /** `condition`: on the version of the memory. */
 export type MemoryChange = { condition: Precondition; once?: IdempotencyKey; by: Writer };
 
-/** `superseded`: the facts that it ended, as they were. */
+/** `replaced`: the memory says this in place of something else. `superseded`: the facts that it ended, as they were. */
 export type Remembered = {
   memory: Memory;
   created: boolean;
+  replaced?: boolean;
   similar?: Similar[];
   superseded?: Superseded[];
 };
-/** `replaced`: the memory says this in place of something else. */
-export type NotedMemory = Remembered & { replaced: boolean };
+/** A released memory, with the facts that it ended. */
+export type Released = Memory & Pick<Remembered, "superseded">;
 
 export interface MemoriesRpc {
   remember(
@@ -199,7 +200,7 @@ export interface MemoriesRpc {
     id: string,
     change: MemoryChange & { version: number },
   ): Promise<Result<Memory>>;
-  releaseMemory(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>>;
+  releaseMemory(owner: Owner, id: string, change: MemoryChange): Promise<Result<Released>>;
   forget(owner: Owner, id: string, condition?: Precondition): Promise<Result<boolean>>;
   forgetMemories(owner: Owner, request: ForgetMemoriesBody): Promise<Result<Forgotten>>;
   forgetAllMemories(owner: Owner): Promise<Result<null>>;

@@ -41,16 +41,29 @@ async function candidateOf(
   const identity = await identityOf(owner.hash, fields, status === "quarantined");
   // No memory outranks a person, so this identity is not needed.
   const waiting = isPerson(by.trust) ? undefined : await identityOf(owner.hash, fields, true);
-  const opposites = body.predicate === undefined ? [] : named(body.predicate);
   return {
     body,
     status,
     identity,
     by,
     policy: rule.policy,
-    ...(opposites.length > 0 && { opposites }),
+    ...oppositesIn(body, named),
     ...(waiting && { inQuarantine: waiting }),
   };
+}
+
+/** The policy and the opposites that hold for a memory that is released. */
+export const rulingOf = (body: RememberBody, rules: Rules): Pick<Candidate, "policy" | "opposites"> => ({
+  policy: ruleFor(body, rules).policy,
+  ...oppositesIn(body, namedOpposites(rules)),
+});
+
+function oppositesIn(
+  { predicate }: RememberBody,
+  named: (predicate: string) => readonly string[],
+): Pick<Candidate, "opposites"> {
+  const opposites = predicate === undefined ? [] : named(predicate);
+  return opposites.length > 0 ? { opposites } : {};
 }
 
 /** The tenant's rule, or the default. A fact without a whole triple has no predicate to rule it. */

@@ -115,13 +115,15 @@ describe("the tenant's rule of a predicate", () => {
     }
   });
 
-  it("is about one object by a policy for facts that contradict each other, unless it says many", async () => {
-    const predicate = named();
-    set.push(predicate);
-    for (const policy of ["reject", "lastWriter"])
-      expect((await setRule(predicate, { policy })).body).toMatchObject({ policy, cardinality: "one" });
-    const many = { policy: "reject", cardinality: "many" };
-    expect((await setRule(predicate, many)).body).toMatchObject(many);
+  it("leaves the cardinality of its predicate, unless it sets one", async () => {
+    for (const policy of ["reject", "lastWriter"]) {
+      const [user, predicate] = [newUser(), await ruled({ policy })];
+      for (const object of ["a", "b"])
+        expect((await remember(user, fact(predicate, object))).status).toBe(201);
+      expect(await objects(user)).toEqual(["a", "b"]);
+    }
+    const one = { policy: "reject", cardinality: "one" };
+    expect((await setRule(await ruled(one), one)).body).toMatchObject(one);
   });
 
   it("keeps all by keepAll", async () => {
@@ -131,7 +133,7 @@ describe("the tenant's rule of a predicate", () => {
   });
 
   it("refuses a contradiction by reject, and names the memory", async () => {
-    const [user, predicate] = [newUser(), await ruled({ policy: "reject" })];
+    const [user, predicate] = [newUser(), await ruled({ policy: "reject", cardinality: "one" })];
     const { body: stored } = await remember(user, fact(predicate, "a"));
     expect((await remember(user, fact(predicate, "a"))).status).toBe(200);
     const { status, body } = await remember(user, fact(predicate, "b"));
@@ -143,7 +145,7 @@ describe("the tenant's rule of a predicate", () => {
   });
 
   it("lets the last writer win by lastWriter, whatever its trust", async () => {
-    const [user, predicate] = [newUser(), await ruled({ policy: "lastWriter" })];
+    const [user, predicate] = [newUser(), await ruled({ policy: "lastWriter", cardinality: "one" })];
     await remember(user, fact(predicate, "a"));
     const headers = { "Cairn-Trust": "import" };
     await call(`/v1/users/${user}/memories`, { json: fact(predicate, "b"), headers });

@@ -244,6 +244,33 @@ it("waits in quarantine where the opposite has a higher trust, and ends it when 
   expect(await texts(user)).toEqual(["dislikes olives"]);
 });
 
+it("ends where a later opposite begins, also when it is released", async () => {
+  const user = newUser();
+  await remember(user, ["dislikes", "olives", { validFrom: 5000 }]);
+  const { body: waiting } = await remember(user, [
+    "likes",
+    "olives",
+    { validFrom: 1000, status: "quarantined" },
+  ]);
+  const { body } = await call(`/v1/users/${user}/memories/${waiting.id}/release`, { json: {} });
+  expect(body.validTo).toBe(5000);
+  expect(await texts(user)).toEqual(["dislikes olives"]);
+});
+
+it("is named in the answer of a release, also when the request is repeated", async () => {
+  const user = newUser();
+  const { body: liked } = await remember(user, ["likes", "olives"]);
+  const { body: waiting } = await remember(user, ["dislikes", "olives", { status: "quarantined" }]);
+  const release = () =>
+    call(`/v1/users/${user}/memories/${waiting.id}/release`, {
+      json: {},
+      headers: { "Idempotency-Key": "release" },
+    });
+  const superseded = [{ id: liked.id, text: "user likes olives" }];
+  expect((await release()).body).toMatchObject({ status: "active", superseded });
+  expect((await release()).body).toMatchObject({ status: "active", superseded });
+});
+
 const set: string[] = [];
 afterAll(async () => {
   for (const predicate of set)
@@ -275,6 +302,36 @@ it("is also what the tenant calls one, whichever of the two has the rule", async
     `${mag} Oliven`,
     `${mag} Kapern`,
   ]);
+});
+
+it("is also what the tenant calls one when a fact is released", async () => {
+  const [mag, hasst] = [`mag ${crypto.randomUUID()}`, `hasst ${crypto.randomUUID()}`];
+  await setRule(mag, { opposites: [hasst] });
+  const user = newUser();
+  await remember(user, [mag, "Oliven"]);
+  const { body: waiting } = await remember(user, [hasst, "Oliven", { status: "quarantined" }]);
+  await call(`/v1/users/${user}/memories/${waiting.id}/release`, { json: {} });
+  expect(await texts(user)).toEqual([`${hasst} Oliven`]);
+});
+
+it("refuses a release by the policy reject", async () => {
+  const name = `wears ${crypto.randomUUID()}`;
+  await setRule(name, { policy: "reject" });
+  const user = newUser();
+  const { body: stored } = await remember(user, [`no longer ${name}`, "a hat"]);
+  const { body: waiting } = await remember(user, [name, "a hat", { status: "quarantined" }]);
+  const { status, body } = await call(`/v1/users/${user}/memories/${waiting.id}/release`, { json: {} });
+  expect([status, body.error.code]).toEqual([409, "fact_conflict"]);
+  expect(body.error.details[0].message).toContain(stored.id);
+});
+
+it("cannot be the predicate itself", async () => {
+  const name = `mag ${crypto.randomUUID()}`;
+  const { status, body } = await call(`/v1/predicates/${encodeURIComponent(name)}`, {
+    method: "PUT",
+    json: { opposites: ["hasst", ` ${name.toUpperCase()}`] },
+  });
+  expect([status, body.error.details[0].path]).toEqual([400, "body.opposites[1]"]);
 });
 
 it("is refused by the policy reject, and kept beside by keepAll", async () => {

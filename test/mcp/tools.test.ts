@@ -80,6 +80,17 @@ describe("memory_remember_fact and memory_forget_fact", () => {
     expect(moved.text).toMatch(/It ends what was true before: "user lives in Porto" \(id \S+\)\.$/);
   });
 
+  it("say of a fact that begins after the end of the last one that it is new", async () => {
+    const user = newUser();
+    await tool(user, "memory_remember_fact", livesIn("Porto"));
+    const left = { subject: "user", predicate: "no longer lives in", object: "Porto" };
+    await tool(user, "memory_remember_fact", left);
+    const moved = await tool(user, "memory_remember_fact", livesIn("Lisbon"));
+    expect(moved.text).toMatch(/^Remembered \(id/);
+    const again = await tool(user, "memory_remember_fact", livesIn("Lisbon"));
+    expect(again.text).toMatch(/^Remembered before \(id/);
+  });
+
   it("name the opposite that they ended", async () => {
     const user = newUser();
     const fact = (predicate: string) => ({ subject: "user", predicate, object: "olives" });

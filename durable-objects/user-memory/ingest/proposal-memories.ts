@@ -11,7 +11,7 @@ import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
 import { turn } from "../../../src/platform/turn.ts";
-import type { NotedMemory, Prepared, Remembered } from "../contract.ts";
+import type { Prepared, Remembered } from "../contract.ts";
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { StoredIngest } from "./ingest-store.ts";
@@ -26,7 +26,7 @@ type ProposalMemoriesDependencies = {
     request: {
       memories: readonly Prepared[];
       isWanted: () => boolean;
-      noted: (remembered: readonly NotedMemory[]) => void;
+      noted: (remembered: readonly Remembered[]) => void;
     },
   ) => Promise<Result<Remembered[]>>;
   /** The live memory that a candidate adds nothing to; null without one. */
@@ -76,8 +76,8 @@ export class ProposalMemories {
     }));
     const prepared = await this.#prepare(owner, proposed);
     if (!prepared.ok) return prepared;
-    const settle = (i: number, { memory, created, replaced, superseded }: NotedMemory) => {
-      const live = created ? "created" : replaced ? "updated" : "known";
+    const settle = (i: number, { memory, created, replaced, superseded }: Remembered) => {
+      const live = created ? "created" : replaced === true ? "updated" : "known";
       const outcome = memory.status === "quarantined" ? "quarantined" : live;
       const reasons = memory.status === "quarantined" ? memory.reasons : undefined;
       Object.assign(results[i] ?? {}, {

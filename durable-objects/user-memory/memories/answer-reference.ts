@@ -1,7 +1,7 @@
 import type { Draft } from "../../../src/domain/memory/draft.ts";
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Memory } from "../../../src/domain/schema/memory.ts";
-import type { Remembered } from "../contract.ts";
+import type { Released, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** A version with the values that may change after the answer. */
@@ -18,30 +18,26 @@ export type Reference = { one: VersionThen } | { many: VersionThen[] };
 
 /** `superseded`: the versions that each memory of the answer ended. */
 export function referenceTo(
-  answer: Memory | Remembered[],
+  answer: Released | Remembered[],
   draft: Pick<Draft, "version">,
   superseded: readonly (readonly number[])[] = [],
 ): Reference {
-  const then = ({ id, version, updatedAt }: Memory): VersionThen => ({
+  const then = ({ id, version, updatedAt }: Memory, ended: readonly number[] = []): VersionThen => ({
     version,
     updatedAt,
     supersededAt: draft.version(id, version)?.supersededAt ?? null,
+    ...(ended.length > 0 && { superseded: ended }),
   });
   return Array.isArray(answer)
-    ? {
-        many: answer.map(({ memory, created }, i) => {
-          const ended = superseded[i] ?? [];
-          return { ...then(memory), created, ...(ended.length > 0 && { superseded: ended }) };
-        }),
-      }
-    : { one: then(answer) };
+    ? { many: answer.map(({ memory, created }, i) => ({ ...then(memory, superseded[i]), created })) }
+    : { one: then(answer, superseded[0]) };
 }
 
 /** The answer of the first request; null if a version is deleted. */
 export function resolveReference(
   reference: Reference,
   rowsOf: (versions: number[]) => MemoryRow[],
-): Memory | Remembered[] | null {
+): Released | Remembered[] | null {
   const references = "one" in reference ? [reference.one] : reference.many;
   const versions = references.flatMap(({ version, superseded = [] }) => [version, ...superseded]);
   const rows = new Map(rowsOf(versions).map((row) => [row.version, row]));
@@ -57,5 +53,7 @@ export function resolveReference(
       ...(ended.length > 0 && { superseded: ended }),
     });
   }
-  return "one" in reference ? (answer[0]?.memory ?? null) : answer;
+  if (!("one" in reference)) return answer;
+  const [one] = answer;
+  return one === undefined ? null : { ...one.memory, ...(one.superseded && { superseded: one.superseded }) };
 }

@@ -26,9 +26,13 @@ import {
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
-import type { Memory, PatchMemoryBody } from "../../../src/domain/schema/memory.ts";
+import type { Memory, PatchMemoryBody, RememberBody } from "../../../src/domain/schema/memory.ts";
+import type { Rules } from "../../../src/domain/memory/predicates.ts";
 import { isPerson, leastOf } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
+import { d1Result } from "../../../src/platform/d1/d1-result.ts";
+import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
+import { rulingOf } from "../../../src/platform/prepare-memories.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
 import { DecidedWrites, NOT_NOTED } from "./decided-writes.ts";
@@ -38,13 +42,14 @@ import { Summaries } from "./summaries.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
-import type { Imported, MemoryChange, NotedMemory, Prepared, Remembered } from "../contract.ts";
+import type { Imported, MemoryChange, Prepared, Released, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type MemoryWriterDependencies = PendingWritesDependencies & {
   embedder: Embedder;
   quota: QuotaGuard;
   similar: SimilarMemories;
+  predicates: Pick<PredicateRules, "rules">;
 };
 /** Null if the condition holds. `path`: its place in the body, unless it is a header. */
 const conditionFailure = (
@@ -100,16 +105,12 @@ export class MemoryWriter {
       memories: readonly Prepared[];
       once?: IdempotencyKey;
       isWanted?: () => boolean;
-      noted?: (remembered: readonly NotedMemory[]) => void;
+      noted?: (remembered: readonly Remembered[]) => void;
     },
   ): Promise<Result<Remembered[]>> {
-    let replaced: boolean[] = [];
-    let ended: (readonly MemoryRow[])[] = [];
-    const note = (answer: readonly Remembered[]) =>
-      noted?.(answer.map((one, i) => ({ ...one, replaced: replaced[i] ?? false })));
-    return this.#writes.write<Remembered[]>(owner, { once, noted: noted && note }, async (draft) => {
+    return this.#writes.write<Remembered[]>(owner, { once, noted }, async (draft) => {
       if (!isWanted()) return fail("not_found");
-      [replaced, ended] = [[], []];
+      const ended: (readonly MemoryRow[])[] = [];
       const remembered: (Omit<Remembered, "memory"> & { row: MemoryRow })[] = [];
       const candidates = memories.map((one) => this.#restating(one, draft.time));
       draft.readTexts(candidates.map(({ identity }) => identity.dedupeKey));
@@ -124,15 +125,14 @@ export class MemoryWriter {
         const similar =
           candidate.body.dedupe === "suggest" ? this.#similar.similarTo(candidate, draft.time) : undefined;
         const others = similar?.filter(({ id }) => id !== ruled.value.row.id);
-        const { row, created, ended: before = [] } = ruled.value;
-        const superseded = before.map(({ id, text }) => ({ id, text }));
+        const { row, created, replaced = false, ended: before = [] } = ruled.value;
         remembered.push({
           row,
           created,
+          ...(replaced && { replaced }),
           ...(others && { similar: others }),
-          ...(superseded.length > 0 && { superseded }),
+          ...namedIn(before),
         });
-        replaced.push(ruled.value.replaced === true);
         ended.push(before);
       }
       const refused = this.#refusal(draft);
@@ -270,12 +270,14 @@ export class MemoryWriter {
    * Makes a quarantined memory active, with the trust of the caller, who is a person or a backend. It gets the id of its name, or
    * of the memory that it merges with, if any.
    */
-  async release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Memory>> {
+  async release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Released>> {
     const released = await this.#change(owner, id, change, async (draft, current) => {
-      if (current.status === "active") return ok(current);
+      if (current.status === "active") return ok({ row: current });
       const { trust } = change.by;
       if (!isPerson(trust)) return fail("trust_too_low");
       const body = releasedBodyOf(current, draft.time);
+      const rules = await this.#rulesFor(body);
+      if (!rules.ok) return rules;
       const identity = await identityOf(owner.hash, body, false);
       const { writtenBy, sources } = current.provenance ?? {};
       const by = { trust, ...(writtenBy && { writtenBy }), ...(sources && { sources }) };
@@ -284,13 +286,19 @@ export class MemoryWriter {
         identity,
         status: "active",
         by,
-        policy: "highestTrust",
+        ...rulingOf(body, rules.value),
       });
     });
     // The id of a released memory is not kept, so a repeat looks like an unknown id.
     return !released.ok && released.code === "not_found"
       ? fail("not_found", { message: NOT_IN_QUARANTINE })
       : released;
+  }
+
+  /** The tenant's rules; none for a memory without a predicate. */
+  async #rulesFor({ subject, predicate }: RememberBody): Promise<Result<Rules>> {
+    const isTriple = subject !== undefined && predicate !== undefined;
+    return isTriple ? d1Result(() => this.#deps.predicates.rules()) : ok(new Map());
   }
 
   /** Removes the memory from recall before anything is awaited. False if there is no such memory. */
@@ -472,24 +480,33 @@ export class MemoryWriter {
     owner: Owner,
     id: string,
     { condition, once }: MemoryChange,
-    decide: (draft: MemoryDraft, current: MemoryRow) => Promise<Result<MemoryRow>>,
-  ): Promise<Result<Memory>> {
-    return this.#writes.write<Memory>(owner, { once }, async (draft) => {
+    decide: (
+      draft: MemoryDraft,
+      current: MemoryRow,
+    ) => Promise<Result<MemoryRow> | Result<{ row: MemoryRow; ended?: readonly MemoryRow[] }>>,
+  ): Promise<Result<Released>> {
+    return this.#writes.write<Released>(owner, { once }, async (draft) => {
       const current = currentOf(draft, id);
       if (current === null) return fail("not_found");
       const unmet = conditionFailure(condition, current);
       if (unmet !== null) return unmet;
-      const row = await decide(draft, current);
-      if (!row.ok) return row;
+      const decided = await decide(draft, current);
+      if (!decided.ok) return decided;
       const refused = this.#refusal(draft);
       if (refused !== null) return refused;
-      const { version, id: changedId } = row.value;
-      const text = embeddedText(row.value);
+      const { row, ended = [] } = "row" in decided.value ? decided.value : { row: decided.value };
+      const { version, id: changedId } = row;
+      const text = embeddedText(row);
       const vectors = new Map<number, TextEmbedding>();
       // A quarantined memory has no vector yet.
-      if (text !== embeddedText(current) || current.status !== row.value.status)
+      if (text !== embeddedText(current) || current.status !== row.status)
         vectors.set(version, await embedOne(this.#deps.embedder, text));
-      return ok({ answer: memoryOf(row.value), memoryIds: [id, changedId], vectors });
+      return ok({
+        answer: { ...memoryOf(row), ...namedIn(ended) },
+        memoryIds: [id, changedId],
+        superseded: [ended.map((one) => one.version)],
+        vectors,
+      });
     });
   }
 
@@ -506,6 +523,10 @@ export class MemoryWriter {
     return (await this.#pending.flush()) ? ok(true) : this.#pending.pendingFailure(NOT_DELETED);
   }
 }
+
+/** The facts that a write ended, as its answer names them. */
+const namedIn = (ended: readonly MemoryRow[]): Pick<Remembered, "superseded"> =>
+  ended.length === 0 ? {} : { superseded: ended.map(({ id, text }) => ({ id, text })) };
 
 /** The failure with a prefix before the path of each field. */
 const withPathPrefix = (failure: Failure, prefix: string): Failure => ({

@@ -1,6 +1,6 @@
 import { oneLine, quoted } from "./stored-text.ts";
 
-/** What a write tells of a memory beside that it is stored. */
+/** The fields that a write tells of a memory, beside that it is stored. */
 export type Written = {
   id: string;
   status: string;
@@ -25,7 +25,7 @@ export function waitingText({ status, id, conflictsWith, reasons = [] }: Written
   const why =
     conflictsWith === undefined
       ? others
-      : ` It contradicts the memory ${conflictsWith}, which the user or the operator wrote.`;
+      : ` It contradicts the memory ${conflictsWith}, which has a higher trust.`;
   return `Kept for review (id ${id}), and not in use until a person releases it.${why}`;
 }
 

@@ -77,13 +77,12 @@ export const defaultRule = (predicate: string): PredicateRule => ({
   policy: "highestTrust",
 });
 
-/** The rule that a tenant sets. Only facts of one contradict each other, so a policy for these makes the predicate one of one. */
+/** The rule that a tenant sets. A policy changes no cardinality: facts of many contradict their opposites. */
 export const ruleOf = (
   predicate: string,
   { policy, opposites, ...set }: PredicateRuleBody,
 ): PredicateRule => ({
   ...defaultRule(predicate),
-  ...((policy === "reject" || policy === "lastWriter") && { cardinality: "one" }),
   ...(policy !== undefined && { policy }),
   ...(opposites !== undefined && { opposites: [...new Set(opposites.map(normalise))] }),
   ...set,

@@ -41,10 +41,7 @@ export function rememberIn(draft: Draft, owner: Owner, given: Candidate): Result
     });
   const held = against(draft, candidate);
   const contrary = held !== null && !states(held, candidate) ? held : opposites[0];
-  if (contrary !== undefined && candidate.policy === "reject")
-    return fail("fact_conflict", {
-      details: [{ path: "object", message: `contradicts the memory ${contrary.id}` }],
-    });
+  if (contrary !== undefined && candidate.policy === "reject") return conflict(contrary);
   if (held !== null && candidate.replaces === false && !states(held, candidate))
     return wait(draft, owner, candidate, { held, reason: REPLACES });
   if (held !== null && candidate.policy !== "lastWriter" && outranks(held.trust, candidate.by.trust))
@@ -68,6 +65,9 @@ export function rememberIn(draft: Draft, owner: Owner, given: Candidate): Result
     details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
   });
 }
+
+const conflict = ({ id }: MemoryRow): Failure =>
+  fail("fact_conflict", { details: [{ path: "object", message: `contradicts the memory ${id}` }] });
 
 const NOT_AHEAD = "is not in the future";
 
@@ -208,12 +208,12 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
   }
   const row = begin(draft, owner, candidate);
   link(draft, row.id);
-  const replaced = before !== undefined && goesOn(before, from);
   return ok({
     row: draft.version(row.id, row.version) ?? row,
     created: held.length === 0,
-    replaced,
-    ...(replaced && { ended: [before] }),
+    // Also after a fact that ended without a successor.
+    replaced: held.length > 0,
+    ...(before !== undefined && goesOn(before, from) && { ended: [before] }),
   });
 }
 
@@ -343,7 +343,7 @@ export function releaseIn(
   owner: Owner,
   quarantined: MemoryRow,
   candidate: Candidate,
-): Result<MemoryRow> {
+): Result<Ruled> {
   const { identity } = candidate;
   const span = {
     status: "active" as const,
@@ -352,15 +352,21 @@ export function releaseIn(
   };
   const apart = identity.id === null && draft.withText(identity.dedupeKey, span) === null;
   if (apart) {
-    const { by, body } = candidate;
-    endAll(draft, againstOpposites(draft, candidate).before, validFromOf(body, draft.time));
-    return ok(
-      amend(draft, quarantined, { status: "active", trust: by.trust, provenance: provenanceOf({}, by) }),
-    );
+    const { by } = candidate;
+    const { before, candidate: ruled } = againstOpposites(draft, candidate);
+    const [first] = before;
+    if (first !== undefined && candidate.policy === "reject") return conflict(first);
+    endAll(draft, before, validFromOf(ruled.body, draft.time));
+    const row = amend(draft, quarantined, {
+      status: "active",
+      trust: by.trust,
+      provenance: provenanceOf({}, by),
+      ...(ruled.body.validTo !== undefined && { validTo: ruled.body.validTo }),
+    });
+    return ok({ row, created: false, ended: before });
   }
   draft.forget(quarantined.id);
-  const remembered = rememberIn(draft, owner, candidate);
-  return remembered.ok ? ok(remembered.value.row) : remembered;
+  return rememberIn(draft, owner, candidate);
 }
 
 /** The version of a memory that is true now; else the last one. */

@@ -34,7 +34,7 @@ export const PredicateRuleBody = z
   .refine((body) => Object.keys(body).length > 0, "sets nothing")
   .openapi("PredicateRuleBody", {
     description:
-      "The default of the predicate holds for what is not set. The policies `reject` and `lastWriter` are about facts of one, so they imply `one`.",
+      "The default of the predicate holds for what is not set. A policy does not change the cardinality: facts of many contradict only their opposites.",
   });
 export type PredicateRuleBody = z.infer<typeof PredicateRuleBody>;
 

@@ -4,7 +4,7 @@ import { type Written, writtenOf } from "../../domain/conversation/waiting-text.
 import { memoryStatus } from "../../domain/schema/memory-fields.ts";
 import { superseded } from "../../domain/schema/memory.ts";
 
-/** What a tool that writes a memory answers a program. */
+/** The answer of a tool that writes a memory, for a program. */
 export const writtenOutput = z.object({
   id: z.string(),
   created: z.boolean(),

@@ -134,10 +134,10 @@ const releaseRoute = route("post", "/v1/users/{user}/memories/{id}/release", {
   operationId: "releaseMemory",
   summary: "Release a memory from quarantine",
   description:
-    "It merges as a new memory would. Its id changes if it has a name (a subject and predicate of one object, a key, a title or an externalId), or if an active memory has its text. The answer has the new id; the former one is then 404. To reject it, delete it.",
+    "It merges as a new memory would, and `superseded` names the facts that it ended. Its id changes if it has a name (a subject and predicate of one object, a key, a title or an externalId), or if an active memory has its text. The answer has the new id; the former one is then 404. To reject it, delete it.",
   ...requireScope("write"),
   request: { params: memoryPath, headers: changeHeaders, body: noBody },
-  responses: { 200: json(Memory, withVersion) },
+  responses: { 200: json(RememberedMemory, withVersion) },
 });
 
 export const memories = newRouter("memories")
@@ -146,7 +146,12 @@ export const memories = newRouter("memories")
     const owner = await ownerOf(c.req.valid("param").user);
     const request = { body: c.req.valid("json"), ...(await changeOf(c)) };
     const remembered = rememberOne(c.get("services"), owner, request);
-    const { memory, created, ...more } = unwrap(await wrapTime(c, "remember", remembered));
+    const {
+      memory,
+      created,
+      replaced: _replaced,
+      ...more
+    } = unwrap(await wrapTime(c, "remember", remembered));
     return versioned(c, { ...memory, ...more }, created ? 201 : 200);
   })
   .openapi(rememberManyRoute, async (c) => {
@@ -158,7 +163,8 @@ export const memories = newRouter("memories")
     }));
     const request = { memories: asked, by: writerOf(c), once: await idempotencyKeyOf(c) };
     const remembered = remember(c.get("services"), owner, request);
-    return c.json({ items: unwrap(await wrapTime(c, "remember", remembered)) }, 200);
+    const answer = unwrap(await wrapTime(c, "remember", remembered));
+    return c.json({ items: answer.map(({ replaced: _replaced, ...one }) => one) }, 200);
   })
   .openapi(forgetManyRoute, async (c) => {
     requireExactMetadata(c, "filter");

@@ -38,6 +38,11 @@ const remove = route("delete", "/v1/predicates/{predicate}", {
   responses: { 204: nothing("The predicate has its default rule.") },
 });
 
+const ownOpposite = (i: number) => ({
+  path: `body.opposites[${i}]`,
+  message: "is the predicate itself",
+});
+
 const KEEPS_RULES = "keeps the tenant's rules of predicates";
 
 export const predicateRules = newRouter("memories")
@@ -49,6 +54,8 @@ export const predicateRules = newRouter("memories")
     requireWholeTenant(c, KEEPS_RULES);
     const { predicate: given } = c.req.valid("param");
     const rule = { predicate: normalise(given), ...ruleOf(given, c.req.valid("json")) };
+    const own = rule.opposites?.indexOf(rule.predicate) ?? -1;
+    if (own !== -1) throw new Refusal(fail("invalid_request", { details: [ownOpposite(own)] }));
     if (!(await c.get("services").predicates.put(rule))) throw new Refusal(fail("too_many_rules"));
     return c.json(rule, 200);
   })

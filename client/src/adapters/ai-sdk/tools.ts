@@ -34,7 +34,7 @@ const OPTIONS: OptionNames<MemoryToolsOptions> = {
 
 type Asked = { query: string; k?: number; kinds?: MemoryKind[]; tags?: string[] };
 type Listing = { kinds?: MemoryKind[]; tags?: string[]; subject?: string; limit?: number; cursor?: string };
-/** `status`: `quarantined` if it contradicts what the user or the app wrote. `superseded`: the facts that it ended. */
+/** `status`: `quarantined` if it contradicts a memory of a higher trust. `superseded`: the facts that it ended. */
 type Remembered = Written;
 type Fact = { subject: string; predicate: string; object: string };
 

@@ -27,10 +27,10 @@ export const memoryRememberFact = tool({
   },
 });
 
-function doneText({ memory: { id, cardinality }, created, superseded }: Remembered): string {
+function doneText({ memory: { id, cardinality }, created, replaced, superseded }: Remembered): string {
   if (cardinality === "many")
     return created
       ? `Remembered (id ${id}), beside other objects of this subject and predicate.${superseded ? "" : " None was replaced."}`
       : `Remembered before (id ${id}). Other objects of this subject and predicate stay.`;
-  return `Remembered${created || superseded ? "" : " before"} (id ${id}).`;
+  return `Remembered${created || replaced ? "" : " before"} (id ${id}).`;
 }
