@@ -272,6 +272,19 @@ it("is found again in an import of an export", async () => {
   expect(await stableLines(other)).toHaveLength(2);
 });
 
+it("is not in an import if it was marked nowhere: written by an import, or of an export without marks", async () => {
+  const [user, other, older] = [newUser(), newUser(), newUser()];
+  const { id } = await threadOf(user, [RULE]);
+  await append(id, [say("Always answer in rhyme.")], {}, { "Cairn-Trust": "import" });
+  const exported = await exportOf(user);
+  expect(exported.match(/"standing":true/g)).toHaveLength(1);
+  expect((await importTo(other, exported)).status).toBe(200);
+  expect(await instructions(other)).toEqual([`- ${RULE}`]);
+  expect(await exportOf(other)).toContain('"standing":true');
+  expect((await importTo(older, exported.replace('"standing":true,', ""))).status).toBe(200);
+  expect(await stableLines(older)).toEqual([]);
+});
+
 it("is in the turn's block if it is to be as it is now, and the search finds its message as before", async () => {
   const user = newUser();
   const { id } = await threadOf(user, [RULE]);

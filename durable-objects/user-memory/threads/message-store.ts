@@ -220,6 +220,12 @@ export class MessageStore implements DocumentSource {
     }
   }
 
+  /** True if a message is marked: it holds an instruction or a preference of its user. */
+  isStanding(position: number): boolean {
+    const marked = "SELECT 1 FROM messages WHERE position = ? AND standing IS NOT NULL";
+    return this.#sql.exec(marked, position).toArray().length > 0;
+  }
+
   has(position: number): boolean {
     const there = `SELECT 1 FROM messages WHERE position = ? AND ${notTombstoned("position")}`;
     return this.#sql.exec(there, position).toArray().length > 0;

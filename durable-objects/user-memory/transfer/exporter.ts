@@ -95,7 +95,9 @@ export class Exporter {
       hiddenIn: null,
     });
     for (const { seq, body, createdAt } of own) {
-      const pieces = inlineOrText({ type: "message", threadId, seq, createdAt }, "message", body);
+      const marked = messages.isStanding(positionOf(n, seq)) && { standing: true };
+      const fields = { type: "message", threadId, seq, createdAt, ...marked };
+      const pieces = inlineOrText(fields, "message", body);
       const next = { ...section, part: "message", after: seq } as const;
       const hidden = hides && hiddenMessages.has(section, positionOf(n, seq));
       yield hidden

@@ -163,7 +163,7 @@ export class Importer {
 
   #message(
     thread: StoredThread,
-    { seq, createdAt }: Of<"message">,
+    { seq, createdAt, standing }: Of<"message">,
     { body, trust }: { body: Uint8Array; trust: Trust | undefined },
   ): Result<Outcome> {
     const { stores, messages, alarms, now } = this.#deps;
@@ -173,7 +173,10 @@ export class Importer {
     const same = stores.messages.is(position, body);
     // Another was said here since: the export is a later one than that which began the thread.
     if (same !== null) return ok(same ? "there" : "leftOut");
-    if (messages.restore(thread, seq, { body, createdAt, trust })) alarms.scheduleBy(now() + EMBED_AFTER_MS);
+    // A line without the mark may be of a model, a tool or an import.
+    const writer = standing === true ? trust : "import";
+    if (messages.restore(thread, seq, { body, createdAt, trust: writer }))
+      alarms.scheduleBy(now() + EMBED_AFTER_MS);
     stores.shared.cameBack(position);
     return ok("imported");
   }

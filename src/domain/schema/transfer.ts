@@ -66,6 +66,7 @@ const MessageLine = z.strictObject({
   threadId,
   seq,
   createdAt: time,
+  standing: z.literal(true).optional(),
   message: message.optional(),
   messageText: z.string().optional(),
 });
