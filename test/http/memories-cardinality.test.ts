@@ -61,6 +61,15 @@ describe("a predicate of many", () => {
     expect(await objects(user)).toEqual(["coffee", "red", "blue"]);
   });
 
+  it("is the same fact where it was stored as one of one", async () => {
+    const user = newUser();
+    const { body: tea } = await remember(user, fact("likes", "tea", { cardinality: "one" }));
+    const again = await remember(user, fact("likes", "Tea"));
+    expect([again.status, again.body.id]).toEqual([200, tea.id]);
+    expect((await remember(user, fact("likes", "coffee"))).status).toBe(201);
+    expect(await objects(user)).toEqual(["tea", "coffee"]);
+  });
+
   it("can be corrected, and is then known by its new object", async () => {
     const user = newUser();
     const { body: tea } = await remember(user, fact("likes", "tee"));

@@ -85,6 +85,14 @@ it.each<[Fact, Fact]>([
     ["DISLIKES", "OLIVES"],
   ],
   [
+    ["is", "vegan"],
+    ["isNot", "vegan"],
+  ],
+  [
+    ["likes", "capers"],
+    ["doesNotLike", "capers"],
+  ],
+  [
     ["studies", "law"],
     ["is not studying", "law"],
   ],

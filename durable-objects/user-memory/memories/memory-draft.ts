@@ -64,11 +64,8 @@ export class MemoryDraft implements Draft {
   ofSubject(subject: string, are: Triples): MemoryRow[] {
     return [...this.#triples.ids(subject, are)].flatMap((id) =>
       this.held(id).filter(
-        ({ subjectNorm, predicateNorm, object }) =>
-          subjectNorm === subject &&
-          predicateNorm !== null &&
-          object !== null &&
-          are.has(predicateNorm, object),
+        ({ subjectNorm, predicate, object }) =>
+          subjectNorm === subject && predicate !== null && object !== null && are.has(predicate, object),
       ),
     );
   }

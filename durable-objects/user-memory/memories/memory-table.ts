@@ -114,18 +114,22 @@ export class MemoryTable implements DocumentSource {
     return this.#ids("external_id = ?", externalId);
   }
 
-  /** The normalised predicates of a subject, each once: the index is read from one to the next. */
-  predicatesOf(subject: string): string[] {
-    return this.#column(
-      `WITH RECURSIVE steps (reached) AS (
+  /** The normalised predicates of a subject, each once and as one memory spells it: the index is read from one to the next. */
+  predicatesOf(subject: string): { norm: string; spelling: string }[] {
+    return this.#sql
+      .exec<{ norm: string; spelling: string }>(
+        `WITH RECURSIVE steps (reached) AS (
          SELECT MIN(predicate_norm) FROM memories INDEXED BY memories_by_triple WHERE subject_norm = ?1
          UNION ALL
          SELECT (SELECT MIN(predicate_norm) FROM memories INDEXED BY memories_by_triple
                  WHERE subject_norm = ?1 AND predicate_norm > steps.reached)
          FROM steps WHERE steps.reached IS NOT NULL)
-       SELECT reached FROM steps WHERE reached IS NOT NULL`,
-      subject,
-    );
+       SELECT reached AS norm, (SELECT predicate FROM memories INDEXED BY memories_by_triple
+                                WHERE subject_norm = ?1 AND predicate_norm = reached LIMIT 1) AS spelling
+       FROM steps WHERE reached IS NOT NULL`,
+        subject,
+      )
+      .toArray();
   }
 
   /** The objects of a subject's triples of these predicates. */

@@ -13,14 +13,16 @@ export class TripleIndex {
   /** Of a stored predicate that was not read yet: null. */
   readonly #stored = new Map<string, Map<string, ByThing | null>>();
   readonly #changed = new Map<string, Map<string, ByThing>>();
+  /** By a subject and a normalised predicate: a normalised one has lost the capitals of "isNot". */
   readonly #words = new Map<string, PredicateWords>();
 
   constructor(table: Pick<MemoryTable, "predicatesOf" | "objectsOf">) {
     this.#table = table;
   }
 
-  note({ id, subjectNorm, predicateNorm, object }: MemoryRow): void {
+  note({ id, subjectNorm, predicateNorm, predicate, object }: MemoryRow): void {
     if (subjectNorm === null || predicateNorm === null || object === null) return;
+    this.#noteWords(subjectNorm, { norm: predicateNorm, spelling: predicate ?? predicateNorm });
     const predicates = this.#changed.get(subjectNorm) ?? new Map<string, ByThing>();
     this.#changed.set(subjectNorm, predicates);
     const things = predicates.get(predicateNorm) ?? new Map<string, Set<string>>();
@@ -31,7 +33,7 @@ export class TripleIndex {
   /** Ids of the triples of a subject that may be among these. */
   ids(subject: string, { mayHave, thing }: Triples): Set<string> {
     const stored = this.#predicatesOf(subject);
-    const isAsked = (predicate: string): boolean => mayHave(predicate, this.#wordsOf(predicate));
+    const isAsked = (predicate: string): boolean => mayHave(predicate, this.#wordsOf(subject, predicate));
     const asked = [...stored.keys()].filter(isAsked);
     this.#read(subject, asked, stored);
     const found = asked.flatMap((predicate) => [...(stored.get(predicate)?.get(thing) ?? [])]);
@@ -44,17 +46,22 @@ export class TripleIndex {
   #predicatesOf(subject: string): Map<string, ByThing | null> {
     const known = this.#stored.get(subject);
     if (known !== undefined) return known;
-    const fresh = new Map<string, ByThing | null>(
-      this.#table.predicatesOf(subject).map((predicate) => [predicate, null]),
-    );
+    const fresh = new Map<string, ByThing | null>();
+    for (const one of this.#table.predicatesOf(subject)) {
+      this.#noteWords(subject, one);
+      fresh.set(one.norm, null);
+    }
     this.#stored.set(subject, fresh);
     return fresh;
   }
 
-  #wordsOf(predicate: string): PredicateWords {
-    const words = this.#words.get(predicate) ?? wordsOf(predicate);
-    this.#words.set(predicate, words);
-    return words;
+  #noteWords(subject: string, { norm, spelling }: { norm: string; spelling: string }): void {
+    const key = JSON.stringify([subject, norm]);
+    if (!this.#words.has(key)) this.#words.set(key, wordsOf(spelling));
+  }
+
+  #wordsOf(subject: string, norm: string): PredicateWords {
+    return this.#words.get(JSON.stringify([subject, norm])) ?? wordsOf(norm);
   }
 
   #read(subject: string, predicates: readonly string[], into: Map<string, ByThing | null>): void {

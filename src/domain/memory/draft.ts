@@ -4,7 +4,10 @@ import type { MemoryRow } from "./table.ts";
 /** A status, and the times from which and before which a memory is true. */
 export type Span = { status: MemoryRow["status"]; from: number; to: number };
 
-/** A choice of triples by their normalised predicates and their objects. `thing`: the object of all, as `thingOf` compares it. */
+/**
+ * A choice of triples. `thing`: the object of all, as `thingOf` compares it. `mayHave`: by a normalised predicate and the words of one
+ * of its spellings. `has`: by a predicate as it is written, and its object.
+ */
 export type Triples = {
   thing: string;
   mayHave: (predicate: string, words: PredicateWords) => boolean;

@@ -81,7 +81,7 @@ export function oppositesOf(
   named: readonly string[],
 ): Triples {
   const claim = claimOf(predicate, object);
-  const isNamed = (other: string): boolean => named.includes(other);
+  const isNamed = (other: string): boolean => named.includes(normalise(other));
   return {
     thing: claim.thing,
     // The object may hold the denial: "is", "not vegetarian".

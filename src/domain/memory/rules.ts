@@ -5,7 +5,7 @@ import type { PatchMemoryBody, RememberBody } from "../schema/memory.ts";
 import type { Draft } from "./draft.ts";
 import { textOf, tripleText } from "./identity.ts";
 import { normalise } from "./normalise.ts";
-import { oppositesOf } from "./opposites.ts";
+import { oppositesOf, thingOf } from "./opposites.ts";
 import {
   type Candidate,
   changesOf,
@@ -170,7 +170,29 @@ function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<
 function withSameText(draft: Draft, { body, identity, status }: Candidate): MemoryRow | null {
   if (identity.id !== null || body.dedupe === "none") return null;
   const from = validFromOf(body, draft.time);
-  return draft.withText(identity.dedupeKey, { status, from, to: body.validTo ?? Infinity });
+  const to = body.validTo ?? Infinity;
+  return draft.withText(identity.dedupeKey, { status, from, to }) ?? ofOne(draft, { body, status, from, to });
+}
+
+/** The live fact of the same triple that was stored while its predicate had one object: its text identifies it, not its triple. */
+function ofOne(
+  draft: Draft,
+  { body, status, from, to }: Pick<Candidate, "body" | "status"> & { from: number; to: number },
+): MemoryRow | null {
+  const { subject, predicate, object, scope = null, cardinality } = body;
+  if (cardinality !== "many" || subject === undefined || predicate === undefined || object === undefined)
+    return null;
+  const isSame = (other: string): boolean => normalise(other) === normalise(predicate);
+  const same = draft.ofSubject(normalise(subject), {
+    thing: thingOf(object),
+    mayHave: isSame,
+    has: (other, otherObject) => isSame(other) && normalise(otherObject) === normalise(object),
+  });
+  const isThen = (row: MemoryRow): boolean =>
+    row.validFrom < to && goesOn(row, from) && (row.supersededAt ?? Infinity) > from;
+  return (
+    same.find((row) => isChain(row) && row.scope === scope && row.status === status && isThen(row)) ?? null
+  );
 }
 
 /** The version that a candidate supersedes, replaces or adds to. Conditions compare with it. */
