@@ -151,6 +151,8 @@ it("takes the items of an order in it, fills the room that a long one leaves, an
   expect(fitted([long], 100)).toEqual([[0, 2, 3]]);
   expect(fitted([{ ...long, min: 15 }], 100)).toEqual([[0, 2, 3]]);
   expect(fitted([{ min: 0, max: 100, around: 0, costs: long.costs }], 100)).toEqual([[0, 1]]);
+  const best = { min: 10, max: 100, around: 0, costs: [20, 5, 5], order: [0, 1, 2] };
+  expect(fitted([best], 25)).toEqual([[0, 1]]);
 });
 
 it("serves every minimum before anything else", () => {

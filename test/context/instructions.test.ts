@@ -296,6 +296,18 @@ it("is in the turn's block if it is to be as it is now, and the search finds its
   expect((await read(id)).items[0]?.message).toEqual(say(RULE));
 });
 
+it("does not hide its message where it has no room itself", async () => {
+  const user = newUser();
+  await threadOf(user, ["Always name the ferry when I ask about Vigo."]);
+  const { recalled } = await context(user, {
+    query: "Which ferry goes to Vigo?",
+    answerable: "off",
+    layers: [{ type: "instructions", mode: "atomic", tokens: { max: 5 } }, { type: "recalled" }],
+  });
+  expect(recalled.text).toContain("said | ");
+  expect(recalled.text).toContain("Always name the ferry");
+});
+
 it("takes its share of the budget at most, and says what it left out", async () => {
   const user = newUser();
   await threadOf(

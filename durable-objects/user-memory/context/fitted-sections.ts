@@ -47,15 +47,19 @@ export const placed = (sections: readonly Section[]): PlacedSection[] =>
 /** The whole tokens of a text. */
 export const tokensOf = (text: string, count: CountTokens): number => Math.ceil(count(text));
 
+type Fitting = {
+  budget: number;
+  form: Form;
+  block: ContextSection["block"];
+  shown: ReadonlySet<string>;
+  /** The items that hide their messages, if not all do: those that fit. */
+  hiding?: ReadonlySet<ContextItem>;
+};
+
 /** Chooses what fits the budget, in tokens. Each item is shown once, in the first layer that has it. */
 export function fittedSections(
   found: readonly (FoundLayer & { name: LayerName })[],
-  {
-    budget,
-    form,
-    block,
-    shown,
-  }: { budget: number; form: Form; block: ContextSection["block"]; shown: ReadonlySet<string> },
+  { budget, form, block, shown, hiding }: Fitting,
 ): Fitted {
   const { format, count } = form;
   const seen = new Set(shown);
@@ -63,7 +67,10 @@ export function fittedSections(
     const news = distinct(one.items).filter(({ place }) => !seen.has(keyOf(place)));
     const items = news.slice(0, limitOf(one.layer.layer));
     const known = one.items.filter(({ place }) => seen.has(keyOf(place)));
-    for (const key of items.flatMap(({ place }) => shownKeys(place))) seen.add(key);
+    for (const item of items) {
+      const hides = hiding === undefined || hiding.has(item);
+      for (const key of hides ? shownKeys(item.place) : [keyOf(item.place)]) seen.add(key);
+    }
     return { ...one, items, known };
   });
   const kept = fitted(
@@ -85,6 +92,10 @@ export function fittedSections(
   // A tokenizer may count more for the whole than for its parts.
   while (tokensOf(textOf(sections(), form), count) > budget)
     if (chosen.findLast(({ length }) => length > 0)?.pop() === undefined) break;
+  const shows = new Set(chosen.flat());
+  const isLeftOut = (item: ContextItem) => !shows.has(item) && shownKeys(item.place).length > 1;
+  if (hiding === undefined && layers.some(({ items }) => items.some(isLeftOut)))
+    return fittedSections(found, { budget, form, block, shown, hiding: shows });
   const meta = layers.map(({ layer, name, items, ms, status }, i): ContextSection => {
     const some = chosen[i] ?? [];
     const tokens = sectionTokens({ layer: name, items: some }, form);

@@ -18,7 +18,7 @@ export function fitted(layers: readonly Priced[], budget: number): number[][] {
   const kept = layers.map(() => new Set<number>());
   const used = layers.map(() => 0);
   let left = budget;
-  const take = (limitOf: (layer: Priced) => number) => {
+  const take = (limitOf: (layer: Priced) => number, isLast: boolean) => {
     for (const [i, layer] of layers.entries()) {
       const limit = Math.min(limitOf(layer), layer.max);
       const own = kept[i] ?? new Set();
@@ -27,7 +27,8 @@ export function fitted(layers: readonly Priced[], budget: number): number[][] {
         if (own.has(at) || layer.around + item > layer.max) continue;
         const cost = item + (own.size === 0 ? layer.around : 0);
         if (cost > left || (used[i] ?? 0) + cost > limit) {
-          if (layer.order === undefined) break;
+          // Within a minimum, smaller ones would take the room of a better one.
+          if (layer.order === undefined || !isLast) break;
           continue;
         }
         own.add(at);
@@ -36,7 +37,7 @@ export function fitted(layers: readonly Priced[], budget: number): number[][] {
       }
     }
   };
-  take(({ min }) => min);
-  take(({ max }) => max);
+  take(({ min }) => min, false);
+  take(({ max }) => max, true);
   return kept.map((own) => [...own].toSorted((a, b) => a - b));
 }
