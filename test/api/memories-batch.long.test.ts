@@ -88,12 +88,12 @@ describe("a batch", () => {
     const items = body.items as { created: boolean; memory: { id: string } }[];
     expect(items.map(({ created }) => created)).toEqual([true, false, true, false, false, true, false]);
     expect(new Set(items.map(({ memory }) => memory.id)).size).toBe(3);
-    expect(await listTexts(user)).toEqual(["Alice lives in porto", "Tea", "two"]);
-    expect((await list(user, "tag=a&tag=b")).map(({ text }) => text)).toEqual(["Tea"]);
+    expect(await listTexts(user)).toEqual(["Alice lives in Porto", "tea", "two"]);
+    expect((await list(user, "tag=a&tag=b")).map(({ text }) => text)).toEqual(["tea"]);
     expect((await history(user, items[2]?.memory.id ?? "")).map(({ object }) => object)).toContain("Lisbon");
     expect(await recallTexts(user, { query: "Lisbon Porto one two tea" })).toEqual([
-      "Alice lives in porto",
-      "Tea",
+      "Alice lives in Porto",
+      "tea",
       "two",
     ]);
   });
