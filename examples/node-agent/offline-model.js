@@ -1,4 +1,4 @@
-// What stands in for a language model where there is no key: it notices a few sentences about the user, which it remembers
+// A stand-in for a language model where there is no key: it notices a few sentences about the user, which it remembers
 // with its tool, and answers a question with what it was told is remembered.
 
 const TOLD = /^(?:i (?<verb>live in|work at|like|prefer)|my (?<what>.+?) is) (?<object>.+?)[.!]*$/i;
@@ -25,7 +25,7 @@ export const offlineModel = {
 
 function answerTo(prompt) {
   const last = prompt.at(-1);
-  if (last.role === "tool") return text("I will remember that.");
+  if (last.role === "tool") return text(toldBy(last.content.find(({ type }) => type === "tool-result")));
   const parts = last.content.filter(({ type }) => type === "text").map((part) => part.text);
   const { verb, what, object } = TOLD.exec(parts.at(-1).trim())?.groups ?? {};
   if (object !== undefined) {
@@ -44,6 +44,13 @@ function answerTo(prompt) {
   const [said] = told.match(/(?<=^- \[.*\] ).*$/m) ?? [];
   const best = changed ?? (known === undefined ? said : `user ${known}`);
   return text(best === undefined ? "I do not know that yet." : `I remember: ${best}`);
+}
+
+/** A text that begins with "Remembered" needs no detail. Any other says that the fact waits, or that the tool failed. */
+function toldBy(result) {
+  const { value } = result?.output ?? {};
+  const said = typeof value === "string" ? value : JSON.stringify(value ?? null);
+  return said.startsWith("Remembered") ? "I will remember that." : said;
 }
 
 const textsOf = (content) =>

@@ -55,6 +55,17 @@ it("answers with what it was told last, after the quick start's own fact of wher
   expect((await memories.list(user)).items).toMatchObject([{ text: "user lives in Lisbon" }]);
 });
 
+it("says that a fact waits for review, and does not promise to remember it", async () => {
+  const user = newUser();
+  const { memories } = await clientOf(user);
+  await memories.remember(user, { subject: "user", predicate: "lives in", object: "Porto" });
+  const { url } = inject("cairn");
+  const env = { CAIRN_URL: url, CAIRN_TOKEN: await tokenOf(user), CAIRN_USER: user, AI_GATEWAY_API_KEY: "" };
+  const { stdout } = await node(["agent.js", "I live in Lisbon"], env);
+  expect(stdout).toContain("Kept for review");
+  expect((await memories.list(user)).items).toMatchObject([{ text: "user lives in Porto" }]);
+});
+
 it("says what it needs", async () => {
   await expect(node(["agent.js"])).rejects.toMatchObject({
     code: 2,
