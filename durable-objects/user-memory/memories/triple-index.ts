@@ -10,7 +10,7 @@ type ByThing = Map<string, Set<string>>;
 /** The triples of one write by subject, predicate and object: the stored ones, each read once, and the changed ones. */
 export class TripleIndex {
   readonly #table: Pick<MemoryTable, "predicatesOf" | "objectsOf">;
-  /** Of a stored predicate that was not read yet: null. */
+  /** Null until the words of a stored predicate are read. */
   readonly #stored = new Map<string, Map<string, ByThing | null>>();
   readonly #changed = new Map<string, Map<string, ByThing>>();
   /** By a subject and a normalised predicate: a normalised one has lost the capitals of "isNot". */

@@ -73,8 +73,8 @@ function areOpposite(a: PredicateWords, b: PredicateWords): boolean {
 }
 
 /**
- * Tells the triples that end a triple, or that it ends: those of the same object that say the opposite of it. `named`: the normalised
- * predicates that the tenant calls opposites of this one.
+ * The test of triples that say the opposite of a triple, of the same object: the later one ends the earlier one. `named`: the
+ * normalised predicates that the tenant calls opposites of this one.
  */
 export function oppositesOf(
   { predicate, object }: { predicate: string; object: string },
@@ -96,9 +96,15 @@ export function oppositesOf(
 /** The opposites that a tenant's rules name, of each predicate: a pair is named by the rule of either. */
 export function namedOpposites(rules: Rules): (predicate: string) => readonly string[] {
   const named = new Map<string, string[]>();
-  const add = (one: string, other: string) => named.set(one, [...(named.get(one) ?? []), other]);
+  const add = (one: string, other: string) => {
+    const known = named.get(one);
+    if (known === undefined) named.set(one, [other]);
+    else known.push(other);
+  };
   for (const [predicate, { opposites = [] }] of rules)
     for (const other of opposites) {
+      // A fact would end itself.
+      if (other === predicate) continue;
       add(predicate, other);
       add(other, predicate);
     }
