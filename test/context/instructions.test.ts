@@ -16,6 +16,11 @@ const RULE = "Always give distances in kilometres when I ask about hikes.";
 const stableLines = async (user: string, more: object = {}) => lines((await context(user, more)).stable.text);
 /** The lines of a block without their dates. */
 const undated = (all: readonly string[]) => all.map((line) => line.replace(/ \(\d{4}-\d\d-\d\d\)/, ""));
+/** Ingests a chat of one message, in the place of its former text. */
+const ingested = (user: string, text: string) => {
+  const message = { id: "m1", role: "user", parts: [{ type: "text", text }] };
+  return call(`/v1/users/${user}/ingest`, { json: { sessionId: "a chat", messages: [message] } });
+};
 const instructions = async (user: string, more: object = {}) => undated(await stableLines(user, more));
 
 describe("an instruction of the user", () => {
@@ -151,13 +156,10 @@ describe("a thread with a stable block", () => {
 
   it("is told of an instruction that is edited in its place", async () => {
     const user = newUser();
-    const message = (text: string) => ({ id: "m1", role: "user", parts: [{ type: "text", text }] });
-    const ingest = (text: string) =>
-      call(`/v1/users/${user}/ingest`, { json: { sessionId: "a chat", messages: [message(text)] } });
-    await ingest("Always answer in rhyme.");
+    await ingested(user, "Always answer in rhyme.");
     const { id } = await create(user);
     await turn(user, id, "hello");
-    await ingest("Always answer in prose.");
+    await ingested(user, "Always answer in prose.");
     const { stable, prefixChanged } = await turn(user, id, "thanks!");
     expect([undated(lines(stable.text)), prefixChanged]).toEqual([["- Always answer in prose."], true]);
   });
@@ -254,13 +256,10 @@ it("is shown beside another one that an app sends with each message", async () =
 
 it("shows no passage of a message that an ingest has replaced", async () => {
   const user = newUser();
-  const message = (text: string) => ({ id: "m1", role: "user", parts: [{ type: "text", text }] });
-  const ingest = (text: string) =>
-    call(`/v1/users/${user}/ingest`, { json: { sessionId: "a chat", messages: [message(text)] } });
-  await ingest("Always answer in rhyme.");
+  await ingested(user, "Always answer in rhyme.");
   const { id } = await create(user);
   expect(undated(lines((await turn(user, id, "hello")).stable.text))).toEqual(["- Always answer in rhyme."]);
-  await ingest("I never answer in rhyme myself.");
+  await ingested(user, "I never answer in rhyme myself.");
   expect((await turn(user, id, "thanks!")).stable.text).toBe("");
 });
 

@@ -271,11 +271,8 @@ export class ContextItems {
   /** The instructions that hold, then the preferences, the newest first. */
   #instructions(): ContextItem[] {
     const { found, said } = this.#said();
-    const holding = new Set(withoutReplaced(said));
-    const inOrder = found.flatMap(({ n }) => said.filter(({ place }) => place.n === n));
-    return inOrder
-      .filter((item) => holding.has(item))
-      .map((item) => (isSaidAgain(item, said) ? { ...item, isSaidAgain: true as const } : item));
+    const holding = Map.groupBy(withoutReplaced(said), ({ place }) => place.n);
+    return found.flatMap(({ n }) => holding.get(n) ?? []);
   }
 
   /** An app may send one instruction with each message: others are behind it. `said`: the newest first. */
@@ -366,15 +363,6 @@ const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
   rows.toSorted((a, b) => b.createdAt - a.createdAt || b.version - a.version);
 
 type StandingItem = ContextItem & { said: string; place: Place & { n: number } };
-
-/** True if it says what held before. `said`: all, the newest first. */
-function isSaidAgain(item: StandingItem, said: readonly StandingItem[]): boolean {
-  const words = wordsOf(item.said);
-  if (said.filter((one) => wordsOf(one.said) === words).length < 2) return false;
-  const older = said.slice(said.indexOf(item) + 1);
-  const before = older.find((one) => withoutReplaced([item, one]).length === 1);
-  return before !== undefined && wordsOf(before.said) === words;
-}
 
 /** The passages of a message that hold from then on, in its order. */
 function standingItems({ n, text, createdAt, standing }: Document, thread: string): StandingItem[] {

@@ -24,7 +24,7 @@ export type Document = {
   importance: number | null;
   /** The fields of a message. */
   message?: MessageRecord;
-  /** Where a message holds instructions or preferences of its user. */
+  /** The passages with instructions or preferences of the user. */
   standing?: Standing["passages"];
   /** Of a fact of which one version is true at a time, and of a memory that ends. */
   validity?: Validity | undefined;

@@ -22,7 +22,7 @@ type DocumentRow = {
 };
 type Row = [position: number, body: ArrayBuffer | null, createdAt: number];
 
-/** What a message holds that its user said once for all: an instruction, or a preference alone. */
+/** The mark of a message with an instruction that stands, or with a preference alone. */
 const [ORDER, PREFERENCE] = [2, 1];
 /** Bytes of a message that one row holds; a row of SQLite takes 2 MB. */
 const PART = 1024 * 1024;

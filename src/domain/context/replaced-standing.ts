@@ -44,14 +44,17 @@ type Said = { said: string };
 /**
  * Leaves out what a later one replaces where that is plain: both are about the same, with another value ("answer in German") or for
  * and against ("no longer use emojis"), under the same condition ("when I ask about cars"). `latestFirst`: in that order.
+ * `isSaidAgain`: the one that it replaces has the same words.
  */
-export function withoutReplaced<One extends Said>(latestFirst: readonly One[]): One[] {
-  const later: Matter[] = [];
-  return latestFirst.filter(({ said }) => {
-    const matter = matterOf(said);
-    const isReplaced = later.some((one) => replaces(one, matter));
-    later.push(matter);
-    return !isReplaced;
+export function withoutReplaced<One extends Said>(
+  latestFirst: readonly One[],
+): (One & { isSaidAgain?: true })[] {
+  const matters = latestFirst.map(({ said }) => matterOf(said));
+  return latestFirst.flatMap((one, i) => {
+    const matter = matters[i];
+    if (matter === undefined || matters.slice(0, i).some((later) => replaces(later, matter))) return [];
+    const before = matters.slice(i + 1).find((earlier) => replaces(matter, earlier));
+    return [before?.words === matter.words ? { ...one, isSaidAgain: true as const } : one];
   });
 }
 

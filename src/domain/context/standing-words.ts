@@ -2,7 +2,7 @@
 export type StandingWords = {
   /** Before an order: "please", "and", "I want you to". */
   frames: string;
-  /** Those that make an order of a question: "can you". */
+  /** They make an order of a question: "can you". */
   requests: string;
   /** Between a reason and its order: "so", "please". */
   therefore: string;

@@ -4,7 +4,7 @@ import { GAP, ownWords, sentencesOf } from "../ingest/own-words.ts";
 import { type MessageText, writtenText } from "../memory/message-text.ts";
 import { type StandingWords, STANDING_WORDS } from "./standing-words.ts";
 
-/** Where a message says how its user wants to be answered from then on. `isOrder`: false for a preference alone. */
+/** The passages of a message that say how its user wants to be answered from then on. `isOrder`: false for a preference alone. */
 export type Standing = { isOrder: boolean; passages: (readonly [start: number, end: number])[] };
 
 /** Characters of a passage, and passages of a message: more of them are a document. */
