@@ -161,3 +161,10 @@ CREATE TABLE context_profiles (
   name TEXT PRIMARY KEY,
   layers TEXT NOT NULL                  -- JSON: see src/domain/schema/context.ts
 );
+
+-- How often all users together asked the language model on a day, and the tokens of these calls. Of nobody in particular.
+CREATE TABLE tenant_model_usage (
+  day INTEGER PRIMARY KEY,              -- days since the epoch, UTC
+  calls INTEGER NOT NULL,
+  tokens INTEGER NOT NULL
+);

@@ -219,7 +219,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     remember: (user, request) => writer.remember(user, request),
     knownAs: (user, candidate) => writer.knownAs(user, candidate),
   });
-  const usage = new ModelUsage(sql, ports.modelQuota);
+  const usage = new ModelUsage({ sql, quota: ports.modelQuota, tenant: ports.tenantModelUsage });
   const ingestRunner = new IngestRunner({
     store: ingestStore,
     stores,

@@ -7,13 +7,21 @@ import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
 import { D1PredicateRules, type PredicateRules } from "./d1/predicate-rules.ts";
 import { D1TenantProfiles, type TenantProfiles } from "./d1/tenant-profiles.ts";
+import { D1TenantModelUsage, type TenantModelUsage } from "./d1/tenant-model-usage.ts";
 import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersFromBindings } from "./embeddings/embedders-from-bindings.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
 import { type Isolate, isolate } from "./isolate.ts";
 import { isJurisdiction, jurisdictions } from "./jurisdiction.ts";
 import { within } from "./objects-within.ts";
-import { type ModelQuota, modelQuotaOf, type QuotaBindings, type Quotas, quotasOf } from "./quotas.ts";
+import {
+  type ModelQuota,
+  modelQuotaOf,
+  type QuotaBindings,
+  type Quotas,
+  quotasOf,
+  tenantModelQuotaOf,
+} from "./quotas.ts";
 import type { UserCatalogue } from "./d1/user-catalogue.ts";
 import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
 import type { CountTokens, TokenizerName } from "../domain/context/tokens.ts";
@@ -107,6 +115,8 @@ export type Ports = {
   /** The quotas of one user. */
   quotas: Quotas;
   modelQuota: ModelQuota;
+  /** The calls of the language model that all users share. */
+  tenantModelUsage: TenantModelUsage;
   /** The most bytes that a user's object stores; its deletes may exceed them. */
   storageBytes: number;
   recall: RecallSettings;
@@ -168,6 +178,7 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),
     modelQuota: modelQuotaOf(env),
+    tenantModelUsage: new D1TenantModelUsage(env.DB, tenantModelQuotaOf(env)),
     storageBytes: OBJECT_BYTES - RESERVED_BYTES,
     recall: recallSettings(env, env.VECTORIZE !== undefined),
     vectorBytes: VECTOR_BYTES,

@@ -6,6 +6,8 @@ export type QuotaBindings = {
   QUOTA_BYTES?: string;
   QUOTA_MODEL_CALLS?: string;
   QUOTA_MODEL_TOKENS?: string;
+  QUOTA_TENANT_MODEL_CALLS?: string;
+  QUOTA_TENANT_MODEL_TOKENS?: string;
 };
 
 /** The most that one user may store; null: no limit. */
@@ -18,17 +20,26 @@ export type Quotas = {
   bytes: number | null;
 };
 
-/** The most calls, and tokens, of the language model for one user in a day (UTC); null: no limit. */
+/** The most calls, and tokens, of the language model in a day (UTC), for one user or for all; null: no limit. */
 export type ModelQuota = { calls: number | null; tokens: number | null };
 
 /** A day of a busy user: about 50 windows of 40 messages, with facts and episodes. It bounds the bill where nobody set a quota. */
 const MODEL_CALLS = 100;
 const MODEL_TOKENS = 500_000;
+/** A day of all users: 2 to 6 dollars of the model that docs/ingest.md recommends. */
+const TENANT_MODEL_CALLS = 10_000;
+const TENANT_MODEL_TOKENS = 20_000_000;
 
 /** `none` for no limit. */
 export const modelQuotaOf = (env: QuotaBindings): ModelQuota => ({
   calls: quotaOr(env.QUOTA_MODEL_CALLS, MODEL_CALLS),
   tokens: quotaOr(env.QUOTA_MODEL_TOKENS, MODEL_TOKENS),
+});
+
+/** The same of all users together. */
+export const tenantModelQuotaOf = (env: QuotaBindings): ModelQuota => ({
+  calls: quotaOr(env.QUOTA_TENANT_MODEL_CALLS, TENANT_MODEL_CALLS),
+  tokens: quotaOr(env.QUOTA_TENANT_MODEL_TOKENS, TENANT_MODEL_TOKENS),
 });
 
 const quotaOr = (given: string | undefined, otherwise: number): number | null =>
@@ -40,6 +51,13 @@ const NAMES = {
   threads: "QUOTA_THREADS",
   bytes: "QUOTA_BYTES",
 } as const satisfies Record<keyof Quotas, keyof QuotaBindings>;
+
+const MODEL_NAMES = [
+  "QUOTA_MODEL_CALLS",
+  "QUOTA_MODEL_TOKENS",
+  "QUOTA_TENANT_MODEL_CALLS",
+  "QUOTA_TENANT_MODEL_TOKENS",
+] as const;
 
 export const quotasOf = (env: QuotaBindings): Quotas => ({
   entries: wholeNumber(env.QUOTA_ENTRIES),
@@ -53,9 +71,9 @@ export const quotaProblems = (env: QuotaBindings): string[] => [
   ...Object.values(NAMES)
     .filter((name) => isWrong(env[name]))
     .map((name) => `${name} is no whole number: users have no such quota`),
-  ...(["QUOTA_MODEL_CALLS", "QUOTA_MODEL_TOKENS"] as const)
-    .filter((name) => env[name] !== "none" && isWrong(env[name]))
-    .map((name) => `${name} is neither a whole number nor none: the default holds`),
+  ...MODEL_NAMES.filter((name) => env[name] !== "none" && isWrong(env[name])).map(
+    (name) => `${name} is neither a whole number nor none: the default holds`,
+  ),
 ];
 
 const isWrong = (given = ""): boolean => given !== "" && wholeNumber(given) === null;

@@ -82,6 +82,9 @@ export const control = {
   webhook: null as Webhook | null,
   /** The calls and tokens of the model that one user has in a day. */
   modelQuota: { calls: null, tokens: null } as ModelQuota,
+  /** Those that all users share in a day, and D1's answer to who counts them. */
+  tenantModelQuota: { calls: null, tokens: null } as ModelQuota,
+  tenantModelUsage: "ok" as "ok" | "fail" | "hang",
   /** The storage that a user's object may take; null: as much as the platform lets it. */
   storageBytes: null as number | null,
   /** The number of transactions of a user's object that throw, from now on: with what they did, they are undone. */

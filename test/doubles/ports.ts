@@ -1,4 +1,5 @@
 import { type Bindings, type Ports, portsOf } from "../../src/platform/bindings.ts";
+import { D1TenantModelUsage } from "../../src/platform/d1/tenant-model-usage.ts";
 import type { ErasureRecords } from "../../src/platform/d1/erasure-records.ts";
 import type { MemoryRecords } from "../../src/platform/d1/memory-records.ts";
 import { FullDatabase, RefusedWrite } from "../../src/platform/d1/write-errors.ts";
@@ -102,6 +103,17 @@ export function faultyPorts(env: Bindings): Ports {
     get modelQuota() {
       return control.modelQuota;
     },
+    tenantModelUsage: faulty(
+      new D1TenantModelUsage(env.DB, {
+        get calls() {
+          return control.tenantModelQuota.calls;
+        },
+        get tokens() {
+          return control.tenantModelQuota.tokens;
+        },
+      }),
+      () => control.tenantModelUsage,
+    ),
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
     // Objects outlive a test's settings.
     quotas: {

@@ -449,6 +449,16 @@ describe("the quota of the model", () => {
     expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", why: "quota" });
   });
 
+  it("of all users lets an ingest wait while D1 hangs", async () => {
+    control.tenantModelQuota = { calls: 1_000, tokens: null };
+    control.tenantModelUsage = "hang";
+    const model = good();
+    control.languageModel = model;
+    const { body } = await ingest(newUser(), { messages: lives, ...facts });
+    expect(body).toMatchObject({ status: "queued", why: "storage" });
+    expect(model.asked).toEqual([]);
+  });
+
   it("may be raised: a retry runs what waits for it", async () => {
     control.modelQuota = { calls: 1, tokens: null };
     control.languageModel = good();

@@ -4,7 +4,7 @@ import { EndpointModel } from "../../src/platform/models/endpoint.ts";
 import { extract } from "../../src/platform/models/extract.ts";
 import type { GenerateRequest } from "../../src/platform/models/language-model.ts";
 import { modelFromBindings } from "../../src/platform/models/model-from-bindings.ts";
-import { DEFAULT_MODEL, WorkersAiModel } from "../../src/platform/models/workers-ai.ts";
+import { WorkersAiModel } from "../../src/platform/models/workers-ai.ts";
 import type { WorkersAi } from "../../src/platform/embeddings/workers-ai.ts";
 import type { Endpoint } from "../../src/platform/endpoint-request.ts";
 import { failing, late, malformed, ScriptedModel } from "../doubles/language-models.ts";
@@ -42,33 +42,50 @@ describe("a model of Workers AI", () => {
     },
   });
 
-  it("is asked in JSON Mode", async () => {
+  const LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
+  const GEMMA = "@cf/google/gemma-4-26b-a4b-it";
+  it.each([
+    [
+      LLAMA,
+      { response_format: { type: "json_schema", json_schema: request.schema }, max_tokens: 100 },
+      { response: { facts: [] }, usage },
+    ],
+    [
+      GEMMA,
+      {
+        response_format: {
+          type: "json_schema",
+          json_schema: { name: "answer", strict: true, schema: request.schema },
+        },
+        max_completion_tokens: 100,
+        chat_template_kwargs: { enable_thinking: false },
+      },
+      { choices: [{ message: { content: '{"facts":[]}' } }], usage },
+    ],
+  ])("%s is asked for the schema in the form that it takes", async (name, form, answer) => {
     const asked: unknown[] = [];
     const model = new WorkersAiModel(
-      ai(async (name, input) => {
-        asked.push(name, input);
-        return { response: { facts: [] }, usage };
+      ai(async (...given) => {
+        asked.push(...given);
+        return answer;
       }),
+      name,
     );
     expect(await model.generate(request, within)).toEqual({
       text: '{"facts":[]}',
       usage: { inputTokens: 12, outputTokens: 3 },
     });
-    expect(asked).toEqual([
-      DEFAULT_MODEL,
-      {
-        messages: [{ role: "system", content: "Extract." }, ...request.messages],
-        response_format: { type: "json_schema", json_schema: request.schema },
-        max_tokens: 100,
-        temperature: 0,
-      },
-    ]);
+    const messages = [{ role: "system", content: "Extract." }, ...request.messages];
+    expect(asked).toEqual([name, { messages, ...form, temperature: 0 }]);
   });
 
   it("may answer a text, or the shape of OpenAI, and estimates tokens that nobody counted", async () => {
     const texts = [{ response: '{"a":1}' }, { choices: [{ message: { content: '{"a":1}' } }] }];
     for (const answer of texts) {
-      const generated = await new WorkersAiModel(ai(async () => answer)).generate(request, within);
+      const generated = await new WorkersAiModel(
+        ai(async () => answer),
+        LLAMA,
+      ).generate(request, within);
       expect(generated.text).toBe('{"a":1}');
       expect(generated.usage.inputTokens).toBeGreaterThan(3);
     }
@@ -83,7 +100,7 @@ describe("a model of Workers AI", () => {
 
   it("gives a wrong answer where it answers nothing, or JSON Mode could not be met", async () => {
     for (const model of [ai(async () => ({})), failingWith("5000: JSON Mode couldn't be met")])
-      expect((await new WorkersAiModel(model).generate(request, within)).text).toBe("");
+      expect((await new WorkersAiModel(model, LLAMA).generate(request, within)).text).toBe("");
   });
 
   it.each([
@@ -92,7 +109,9 @@ describe("a model of Workers AI", () => {
     ["AiError: 5007: No such model @cf/x or task", "settings"],
     ["AiError: 3040: Capacity temporarily exceeded, please try again.", undefined],
   ])("fails with %j, which refuses %s", async (message, refused) => {
-    const failed = await new WorkersAiModel(failingWith(message)).generate(request, within).catch(Object);
+    const failed = await new WorkersAiModel(failingWith(message), LLAMA)
+      .generate(request, within)
+      .catch(Object);
     expect(failed).toMatchObject({
       message: expect.stringContaining(message.replace("AiError: ", "")),
     });
@@ -105,25 +124,37 @@ describe("a model of Workers AI", () => {
       [listed, "5007: No such model"],
       [new Response("busy", { status: 503 }), "Workers AI answered 503"],
     ] as const)
-      await expect(new WorkersAiModel(ai(async () => answer)).generate(request, within)).rejects.toThrow(
-        message,
-      );
+      await expect(
+        new WorkersAiModel(
+          ai(async () => answer),
+          LLAMA,
+        ).generate(request, within),
+      ).rejects.toThrow(message);
   });
 
   it("is cut off where its answer is longer than a mebibyte: a wrong answer of the tokens that were asked for", async () => {
     const { body, read } = endless();
-    const long = new WorkersAiModel(ai(async () => new Response(body)));
+    const long = new WorkersAiModel(
+      ai(async () => new Response(body)),
+      LLAMA,
+    );
     expect(await long.generate(request, within)).toMatchObject({ text: "", usage: { outputTokens: 100 } });
     expect(read()).toBeLessThan(1.2 * MIB);
   });
 
   it("estimates no more tokens of an answer than were asked for", async () => {
-    const wordy = new WorkersAiModel(ai(async () => ({ response: "word ".repeat(10_000) })));
+    const wordy = new WorkersAiModel(
+      ai(async () => ({ response: "word ".repeat(10_000) })),
+      LLAMA,
+    );
     expect((await wordy.generate(request, within)).usage.outputTokens).toBe(100);
   });
 
   it("is late where it hangs", async () => {
-    const hanging = new WorkersAiModel(ai(() => new Promise(() => {})));
+    const hanging = new WorkersAiModel(
+      ai(() => new Promise(() => {})),
+      LLAMA,
+    );
     await expect(hanging.generate(request, { withinMs: 1 })).rejects.toThrow(DeadlineExceeded);
   });
 });
@@ -275,8 +306,9 @@ describe("the settings", () => {
   const AI = { run: async () => ({}) };
   it.each([
     ["no model without any", {}, null],
-    ["the default of a bound Workers AI", { AI }, DEFAULT_MODEL],
-    ["another model of it", { AI, LLM_MODEL: "@cf/x" }, "@cf/x"],
+    ["no model where only Workers AI is bound", { AI }, null],
+    ["no model where only a key is set", { AI, LLM_KEY: "k", LLM_MODEL: " " }, null],
+    ["a model of Workers AI by its name", { AI, LLM_MODEL: "@cf/x" }, "@cf/x"],
     ["none where it is switched off", { AI, LLM_MODEL: "none" }, null],
     ["an endpoint's", { LLM_URL: "https://llm.test/v1", LLM_MODEL: "m", LLM_KEY: "k" }, "m"],
   ])("give %s", (_, env, name) => {
@@ -288,7 +320,9 @@ describe("the settings", () => {
   it.each([
     [{ LLM_URL: "https://llm.test/v1" }, "LLM_URL is set, and LLM_MODEL is not"],
     [{ LLM_URL: "http://llm.test/v1", LLM_MODEL: "m" }, "LLM_URL is not https (http is for localhost only)"],
-    [{ LLM_MODEL: "m" }, "LLM_MODEL is m, and there is neither LLM_URL nor an AI binding"],
+    [{ LLM_MODEL: "@cf/x" }, "LLM_MODEL is @cf/x, and there is no AI binding"],
+    [{ LLM_MODEL: "m" }, "LLM_MODEL is m: it needs LLM_URL, or is a model of Workers AI (@cf/…)"],
+    [{ AI, LLM_MODEL: "m" }, "LLM_MODEL is m: it needs LLM_URL, or is a model of Workers AI (@cf/…)"],
   ])("name the problem of %j", async (env, problem) => {
     const model = modelFromBindings(env);
     expect(model?.problem).toBe(problem);

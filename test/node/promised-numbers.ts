@@ -347,6 +347,11 @@ const ingest = rows(
     valueOf("src/platform/quotas.ts", "MODEL_CALLS"),
     valueOf("src/platform/quotas.ts", "MODEL_TOKENS"),
   ],
+  [
+    "`QUOTA_TENANT_MODEL_CALLS` ({10,000}) and `QUOTA_TENANT_MODEL_TOKENS` ({20,000,000})",
+    valueOf("src/platform/quotas.ts", "TENANT_MODEL_CALLS"),
+    valueOf("src/platform/quotas.ts", "TENANT_MODEL_TOKENS"),
+  ],
   ["are both extracted, {100} calls", valueOf("src/platform/quotas.ts", "MODEL_CALLS")],
   ["| {2,048}, with the tokens", valueOf(ask, "MAX_TOKENS")],
   ["no more than the {2,048} that", valueOf(ask, "MAX_TOKENS")],

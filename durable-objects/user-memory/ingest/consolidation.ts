@@ -48,7 +48,7 @@ export class Consolidation {
       if (!isSome(group)) break;
       const question = { ...promptOf(group), schema: answerSchema, parse: strictParser(answerSchema) };
       const asked = await usage.count(now, () => ask(languageModel, question));
-      if (asked === null) break;
+      if ("until" in asked) break;
       if ("failed" in asked) {
         // The model fails on these episodes, and may not on the next group.
         if (asked.failed === "invalid_answer" || asked.failed === "model_refused") continue;

@@ -1,48 +1,87 @@
 import type { Ingest } from "../../../src/domain/schema/ingest.ts";
+import { withDeadline } from "../../../src/platform/deadline.ts";
+import type { TenantModelUsage } from "../../../src/platform/d1/tenant-model-usage.ts";
 import type { ModelQuota } from "../../../src/platform/quotas.ts";
+
+type ModelUsageDependencies = { sql: SqlStorage; quota: ModelQuota; tenant: TenantModelUsage };
+/** A call that is not allowed before a time: the user's quota, or that of all users, is used up, or D1 does not tell. */
+export type RefusedCall = { why: "quota" | "tenant_quota" | "storage"; until: number };
 
 /** The days of which the usage is kept. */
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The pause while calls under way may use up the quota: one that is refused is not counted. */
 const UNDER_WAY_MS = 10_000;
+/** The time that D1 has to count, and the pause if it does not. */
+const [COUNT_MS, STORAGE_MS] = [5_000, 60_000];
 
-/** Counts a user's calls of the language model by day (UTC), and bounds them. Owns the SQL of `model_usage`. */
+/** Counts a user's calls of the language model by day (UTC), and bounds them and those of all users. Owns the SQL of `model_usage`. */
 export class ModelUsage {
   readonly #sql: SqlStorage;
   readonly #quota: ModelQuota;
+  readonly #tenant: TenantModelUsage;
   #asking = 0;
 
-  constructor(sql: SqlStorage, quota: ModelQuota) {
+  constructor({ sql, quota, tenant }: ModelUsageDependencies) {
     this.#sql = sql;
     this.#quota = quota;
+    this.#tenant = tenant;
   }
 
   /**
-   * Asks the model and counts its calls; null if the quota of the day is used up. The first call is counted before it is made: one
-   * that ends the object counts too. The tokens of questions under way, and the call after a wrong answer, may exceed the quota.
+   * Asks the model and counts its calls, unless a quota of the day is used up. The first call is counted before it is made: one that
+   * ends the object counts too. The tokens of questions under way, and the call after a wrong answer, may exceed a quota.
    */
   async count<T extends { usage: Ingest["usage"] }>(
     now: () => number,
     ask: () => Promise<T>,
-  ): Promise<T | null> {
-    if (!this.#allows(now())) return null;
+  ): Promise<T | RefusedCall> {
     const asksAt = now();
-    this.#add({ calls: 1, inputTokens: 0, outputTokens: 0 }, asksAt);
+    if (!this.#allows(asksAt)) return { why: "quota", until: this.#nextAllowed(asksAt) };
+    // The other questions of this user see it while D1 counts.
+    this.#add(ONE_CALL, asksAt);
     this.#asking++;
     try {
+      const why = await this.#refusedByTenant(dayOf(asksAt));
+      if (why !== null) {
+        this.#add({ ...ONE_CALL, calls: -1 }, asksAt);
+        return { why, until: why === "storage" ? now() + STORAGE_MS : startOfNextDay(asksAt) };
+      }
       const asked = await ask();
       // A call that was refused at no cost counts none.
-      this.#add({ ...asked.usage, calls: asked.usage.calls - 1 }, asksAt);
+      const more = { ...asked.usage, calls: asked.usage.calls - 1 };
+      this.#add(more, asksAt);
+      await this.#endForTenant(dayOf(asksAt), more);
       return asked;
     } finally {
       this.#asking--;
     }
   }
 
+  /** Why the tenant's quota allows no call; null if it does, and has counted one. */
+  async #refusedByTenant(day: number): Promise<"tenant_quota" | "storage" | null> {
+    try {
+      if (await withDeadline(this.#tenant.begin(day), COUNT_MS)) return null;
+      console.warn({ message: "the tenant's quota of the language model is used up" });
+      return "tenant_quota";
+    } catch (error) {
+      console.error({ message: "D1 did not count a call of the language model", error: String(error) });
+      return "storage";
+    }
+  }
+
+  /** The answer is there, and counted for the user: it is used though D1 does not count its tokens. */
+  async #endForTenant(day: number, usage: Ingest["usage"]): Promise<void> {
+    try {
+      await withDeadline(this.#tenant.end(day, usage), COUNT_MS);
+    } catch (error) {
+      console.error({ message: "D1 did not count a call of the language model", error: String(error) });
+    }
+  }
+
   /** When a call may be allowed: soon if calls under way may use up the rest, else on the next day. */
-  nextAllowed(now: number): number {
-    return this.#allows(now, this.#asking) ? now + UNDER_WAY_MS : (dayOf(now) + 1) * DAY_MS;
+  #nextAllowed(now: number): number {
+    return this.#allows(now, this.#asking) ? now + UNDER_WAY_MS : startOfNextDay(now);
   }
 
   /** `without`: calls under way, which may turn out to cost nothing. */
@@ -87,4 +126,7 @@ export const addedUsage = (sum: Ingest["usage"], more: Ingest["usage"]): Ingest[
   outputTokens: sum.outputTokens + more.outputTokens,
 });
 
+const ONE_CALL = { calls: 1, inputTokens: 0, outputTokens: 0 };
+
 const dayOf = (now: number): number => Math.floor(now / DAY_MS);
+const startOfNextDay = (now: number): number => (dayOf(now) + 1) * DAY_MS;

@@ -184,7 +184,7 @@ export class NextStep {
       asks();
       return extractWithin(languageModel, window, kinds);
     });
-    if (extracted === null) return { why: "quota", until: usage.nextAllowed(now()) };
+    if ("until" in extracted) return extracted;
     if (!("failed" in extracted))
       return {
         proposals: extracted.answer.proposals,

@@ -2,7 +2,7 @@ import type { WorkersAi } from "../embeddings/workers-ai.ts";
 import { endpointFromVars } from "../endpoint-from-vars.ts";
 import { EndpointModel } from "./endpoint.ts";
 import { type Generated, type LanguageModel, ModelRefusal } from "./language-model.ts";
-import { DEFAULT_MODEL, WorkersAiModel } from "./workers-ai.ts";
+import { WorkersAiModel } from "./workers-ai.ts";
 
 /** The bindings that choose the language model. */
 export type ModelBindings = {
@@ -29,7 +29,10 @@ class MisconfiguredModel implements LanguageModel {
   }
 }
 
-/** The language model; null if none is set. Wrong bindings give a model that reports the problem. */
+/**
+ * The language model that the bindings name; null if they name none, whatever else is bound: a model costs. Wrong bindings give a model
+ * that reports the problem.
+ */
 export function modelFromBindings(env: ModelBindings): LanguageModel | null {
   const [url, name, key] = [env.LLM_URL, env.LLM_MODEL, env.LLM_KEY].map((text) => text?.trim() || undefined);
   if (name === "none") return null;
@@ -42,8 +45,11 @@ export function modelFromBindings(env: ModelBindings): LanguageModel | null {
     if (name === undefined) return new MisconfiguredModel("LLM_URL is set, and LLM_MODEL is not");
     return new EndpointModel(endpoint, name);
   }
-  if (env.AI !== undefined) return new WorkersAiModel(env.AI, name ?? DEFAULT_MODEL);
-  return name === undefined
-    ? null
-    : new MisconfiguredModel(`LLM_MODEL is ${name}, and there is neither LLM_URL nor an AI binding`);
+  if (name === undefined) return null;
+  if (!name.startsWith("@cf/"))
+    return new MisconfiguredModel(
+      `LLM_MODEL is ${name}: it needs LLM_URL, or is a model of Workers AI (@cf/…)`,
+    );
+  if (env.AI === undefined) return new MisconfiguredModel(`LLM_MODEL is ${name}, and there is no AI binding`);
+  return new WorkersAiModel(env.AI, name);
 }

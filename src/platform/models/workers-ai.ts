@@ -11,8 +11,19 @@ import {
 } from "./language-model.ts";
 import { cutOff, usageOf } from "./usage.ts";
 
-/** The model of a deployment that binds Workers AI and names none. Cloudflare's page on JSON Mode lists it. */
-export const DEFAULT_MODEL = "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
+/**
+ * Models that take the schema as the older JSON Mode does: https://developers.cloudflare.com/workers-ai/features/json-mode/. All others
+ * take the parameters of OpenAI's chat completions.
+ */
+const JSON_MODE = new Set([
+  "@cf/meta/llama-3-8b-instruct",
+  "@cf/meta/llama-3.1-8b-instruct",
+  "@cf/meta/llama-3.1-8b-instruct-fast",
+  "@cf/meta/llama-3.1-70b-instruct",
+  "@cf/meta/llama-3.2-11b-vision-instruct",
+  "@cf/meta/llama-3.3-70b-instruct-fp8-fast",
+  "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b",
+]);
 
 /** The error of JSON Mode for a model that did not keep to the schema: it is a wrong answer. */
 const UNMET = "JSON Mode couldn't be met";
@@ -20,12 +31,12 @@ const UNMET = "JSON Mode couldn't be met";
 const REFUSED_MESSAGES = new Set([3006, 5004]);
 const REFUSED_SETTINGS = new Set([3023, 3041, 3042, 5005, 5007, 5016, 5018, 5019]);
 
-/** Generates with a model of Workers AI, in JSON Mode. */
+/** Generates with a model of Workers AI, which is given a schema of the answer. */
 export class WorkersAiModel implements LanguageModel {
   readonly name: string;
   readonly #ai: WorkersAi;
 
-  constructor(ai: WorkersAi, name: string = DEFAULT_MODEL) {
+  constructor(ai: WorkersAi, name: string) {
     this.#ai = ai;
     this.name = name;
   }
@@ -51,8 +62,14 @@ export class WorkersAiModel implements LanguageModel {
   ): Promise<unknown> {
     const input = {
       messages: [{ role: "system", content: system }, ...messages],
-      response_format: { type: "json_schema", json_schema: schema },
-      max_tokens: maxTokens,
+      ...(JSON_MODE.has(this.name)
+        ? { response_format: { type: "json_schema", json_schema: schema }, max_tokens: maxTokens }
+        : {
+            response_format: { type: "json_schema", json_schema: { name: "answer", strict: true, schema } },
+            max_completion_tokens: maxTokens,
+            // The reasoning of a small model would take the tokens of its answer.
+            chat_template_kwargs: { enable_thinking: false },
+          }),
       temperature: 0,
     };
     const response = await this.#ai.run(this.name, input, { returnRawResponse: true, signal });

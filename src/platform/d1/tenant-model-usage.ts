@@ -1,0 +1,62 @@
+import type { Ingest } from "../../domain/schema/ingest.ts";
+import type { ModelQuota } from "../quotas.ts";
+
+/** The tenant's calls of the language model by day (UTC), which all users share. Every method rejects when D1 does not answer. */
+export interface TenantModelUsage {
+  /** Counts a call before it is made. False, without a write, if the quota of the day is used up. */
+  begin(day: number): Promise<boolean>;
+  /** Adds the tokens of a call that `begin` has counted, and its further calls: a negative number takes some back. */
+  end(day: number, usage: Ingest["usage"]): Promise<void>;
+}
+
+/** The days of which the usage is kept. */
+const KEPT_DAYS = 30;
+
+/** One row of D1 a day: no call of one user passes while others have used up the day. */
+export class D1TenantModelUsage implements TenantModelUsage {
+  readonly #db: D1Database;
+  readonly #quota: ModelQuota;
+
+  constructor(db: D1Database, quota: ModelQuota) {
+    this.#db = db;
+    this.#quota = quota;
+  }
+
+  async begin(day: number): Promise<boolean> {
+    const { calls, tokens } = this.#quota;
+    if (calls === null && tokens === null) return true;
+    const [counted] = await this.#run<{ calls: number }>(
+      `INSERT INTO tenant_model_usage (day, calls, tokens) SELECT ?1, 1, 0 WHERE ?2 > 0 AND ?3 > 0
+       ON CONFLICT (day) DO UPDATE SET calls = calls + 1 WHERE calls < ?2 AND tokens < ?3
+       RETURNING calls`,
+      day,
+      calls ?? Number.MAX_SAFE_INTEGER,
+      tokens ?? Number.MAX_SAFE_INTEGER,
+    );
+    if (counted?.calls === 1)
+      await this.#run("DELETE FROM tenant_model_usage WHERE day <= ?", day - KEPT_DAYS);
+    return counted !== undefined;
+  }
+
+  async end(day: number, { calls, inputTokens, outputTokens }: Ingest["usage"]): Promise<void> {
+    const quota = this.#quota;
+    const tokens = quota.tokens === null ? 0 : inputTokens + outputTokens;
+    const more = quota.calls === null && quota.tokens === null ? 0 : calls;
+    // One write suffices for a call if nobody bounds its tokens.
+    if (more === 0 && tokens === 0) return;
+    await this.#run(
+      "UPDATE tenant_model_usage SET calls = calls + ?2, tokens = tokens + ?3 WHERE day = ?1",
+      day,
+      more,
+      tokens,
+    );
+  }
+
+  async #run<Row>(sql: string, ...bindings: number[]): Promise<Row[]> {
+    const { results } = await this.#db
+      .prepare(sql)
+      .bind(...bindings)
+      .all<Row>();
+    return results;
+  }
+}
