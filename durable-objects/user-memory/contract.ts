@@ -376,6 +376,8 @@ export type IngestRequest = {
   kinds: readonly ExtractKind[];
   extracted?: Extracted;
   scope?: string;
+  /** The names of the memory's owner in the thread. */
+  owners?: readonly string[];
   /** The caller. What is extracted has at most the trust of a model. */
   by: Writer;
   /** Waits so long for the extraction. */

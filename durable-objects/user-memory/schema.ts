@@ -34,6 +34,7 @@ export const migrations: readonly Migration[] = [
       CREATE TABLE erasure_epoch (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
       INSERT INTO erasure_epoch (epoch, erased_up_to) VALUES (0, 0);
 
+      -- speakers: JSON, the names of its users; null if none of them has one.
       CREATE TABLE threads (
         n INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
@@ -52,7 +53,8 @@ export const migrations: readonly Migration[] = [
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,
         indexing TEXT,
-        change INTEGER NOT NULL DEFAULT 0
+        change INTEGER NOT NULL DEFAULT 0,
+        speakers TEXT
       );
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;

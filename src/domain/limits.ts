@@ -35,6 +35,9 @@ export const limits = {
   filterDepth: 5,
   /** The most values that one field of a filter takes. */
   filterValues: 1000,
+  /** The name of who speaks in a message, and the names of a thread that are its owner's. */
+  speaker: 256,
+  ownerNames: 32,
   /** The messages that one extracted memory cites. */
   sources: 32,
   /** The results that one ingest lists. */

@@ -4,9 +4,10 @@ import { type Reason, reasons } from "../../src/domain/ingest/checks/reasons.ts"
 import type { SourceMessage } from "../../src/domain/ingest/proposal.ts";
 import { type Genuine, genuine, genuineElsewhere, heldBack } from "./genuine.ts";
 import { attempts } from "./poisoning.ts";
+import { sourceMessage } from "./source-message.ts";
 
 const windowOf = (said: readonly (readonly [role: string, text: string])[]): SourceMessage[] =>
-  said.map(([role, text], i) => ({ seq: i + 1, role, text, at: 1_763_760_000_000 + i * 1000 }));
+  said.map(([role, text], i) => sourceMessage({ seq: i + 1, role, text, at: 1_763_760_000_000 + i * 1000 }));
 
 const factOf = ([subject, predicate, object]: readonly [string, string, string], sources: number[]) => ({
   subject,

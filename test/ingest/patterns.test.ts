@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { candidatesIn } from "../../src/domain/ingest/patterns.ts";
 import { attempts } from "./poisoning.ts";
+import { sourceMessage } from "./source-message.ts";
 
 const found = (text: string, role = "user"): string[] =>
-  candidatesIn([{ seq: 1, role, text, at: 0 }]).map(({ predicate, object }) => `${predicate} ${object}`);
+  candidatesIn([sourceMessage({ role, text })]).map(({ predicate, object }) => `${predicate} ${object}`);
 
 describe("candidatesIn", () => {
   it.each([
@@ -64,7 +65,7 @@ describe("candidatesIn", () => {
     // "My boss is Bob." states a boss, though no husband.
     const stated = new Set(["a boss as a husband"]);
     const fooled = attempts.flatMap(({ name, said, fact: [, , object] }) => {
-      const window = said.map(([role, text], i) => ({ seq: i + 1, role, text, at: 0 }));
+      const window = said.map(([role, text], i) => sourceMessage({ seq: i + 1, role, text }));
       return candidatesIn(window).some((one) => one.object === object) && !stated.has(name) ? [name] : [];
     });
     expect(fooled).toEqual([]);

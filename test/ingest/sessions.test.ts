@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SourceMessage } from "../../src/domain/ingest/proposal.ts";
 import { sessionsOf } from "../../src/domain/ingest/sessions.ts";
+import { sourceMessage } from "./source-message.ts";
 
 const MINUTE = 60_000;
 const options = { gapMs: 30 * MINUTE };
@@ -12,12 +13,14 @@ function talk(...said: (string | number)[]): SourceMessage[] {
     if (typeof one === "number") at += one * MINUTE;
     else {
       at += MINUTE;
-      messages.push({
-        seq: messages.length + 1,
-        role: messages.length % 2 === 0 ? "user" : "assistant",
-        text: one,
-        at,
-      });
+      messages.push(
+        sourceMessage({
+          seq: messages.length + 1,
+          role: messages.length % 2 === 0 ? "user" : "assistant",
+          text: one,
+          at,
+        }),
+      );
     }
   return messages;
 }

@@ -67,6 +67,8 @@ export class Consolidation {
     const told = episodes.map((episode, i) => ({
       seq: i + 1,
       role: "assistant",
+      speaker: null,
+      isOwner: false,
       text: episode.text,
       at: episode.createdAt,
     }));

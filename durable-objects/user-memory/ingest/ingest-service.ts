@@ -1,3 +1,4 @@
+import { areSpeakers, sameOwners, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { continues } from "../../../src/domain/ingest/known-messages.ts";
 import { type FailedRange, withRange, within } from "../../../src/domain/ingest/ranges.ts";
@@ -156,6 +157,8 @@ export class IngestService {
     const placed = placeMessages(this.#deps, thread, request);
     if (!placed.ok) return placed;
     const { seqs, stored, changed } = placed.value;
+    const ownersChanged = this.#keepOwners(thread.id, request.owners);
+    if (!ownersChanged.ok) return ownersChanged;
     const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
     if (extracted !== undefined && !extracted.ok) return extracted;
     const { store, stores, languageModel, alarms, now } = this.#deps;
@@ -167,6 +170,7 @@ export class IngestService {
     const isRepeated =
       stored === 0 &&
       changed.length === 0 &&
+      !ownersChanged.value &&
       request.extracted === undefined &&
       (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
@@ -186,7 +190,13 @@ export class IngestService {
       progress: began,
       failed: [],
       // The ingest in which it failed may be gone.
-      redo: changed.length > 0 ? this.#changedIn(changed, request) : others.length === 0 ? failedAgain : [],
+      redo: ownersChanged.value
+        ? this.#ofOthersBefore(began, request)
+        : changed.length > 0
+          ? this.#changedIn(changed, request)
+          : others.length === 0
+            ? failedAgain
+            : [],
       ignoresMarks: false,
       attempts: 0,
       endsSessions: request.waitMs !== undefined,
@@ -213,6 +223,29 @@ export class IngestService {
     alarms.scheduleBy(isDone ? this.#deps.runner.nextDue() : now());
     const status = isDone ? ("done" as const) : state.status;
     return ok({ ingestId: request.id, threadId: thread.id, stored, known: state.known, status });
+  }
+
+  /** Notes which names are the owner's. True if others were before: what was extracted may be of somebody else. */
+  #keepOwners(threadId: string, owners: IngestRequest["owners"]): Result<boolean> {
+    if (owners === undefined) return ok(false);
+    const { threads } = this.#deps.stores;
+    const thread = threads.get(threadId);
+    const known = thread?.speakers ?? UNNAMED;
+    if (thread === null || !areSpeakers(owners, known))
+      return invalidField(
+        "body.owners",
+        "names nobody: no user's message of this thread has one of these names",
+      );
+    if (sameOwners(known.owners, owners)) return ok(false);
+    threads.setSpeakers(thread, { ...known, owners });
+    return ok(true);
+  }
+
+  /** What was extracted while other names were the owner's. An episode tells what all of them said, and stays. */
+  #ofOthersBefore(began: Marks, { kinds }: IngestRequest): FailedRange[] {
+    return kinds
+      .filter((kind) => kind !== "episodes" && began[kind] > 0)
+      .map((kind) => ({ kinds: [kind], after: 0, to: began[kind], why: "owners" }));
   }
 
   /** The messages to extract again, as they say something else now. An episode is of a session, and stays. */

@@ -1,3 +1,4 @@
+import { isOfOwner, speakerOf, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import type { SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { writtenText } from "../../../src/domain/memory/message-text.ts";
@@ -31,7 +32,7 @@ export function windowAfter(
   let [last, characters, read] = [after, 0, 0];
   for (const stored of reader.walk(thread, { order: "oldest", from: after, view: "raw" })) {
     if (stored.seq > upTo) break;
-    const message = sourceMessage(stored);
+    const message = sourceMessage(thread, stored);
     characters += message.text.length;
     // A message longer than a window is a window of its own.
     const isFull = messages.length === most || (characters > CHARACTERS && messages.length > 0);
@@ -61,12 +62,19 @@ function messagesBefore(
 ): SourceMessage[] {
   const walk = reader.walk(thread, { order: "newest", from: seq, view: "raw", slice: CONTEXT });
   return [...Iterator.from(walk).take(CONTEXT)]
-    .map(sourceMessage)
+    .map((stored) => sourceMessage(thread, stored))
     .filter(({ text }) => text !== "")
     .toReversed();
 }
 
-function sourceMessage({ seq, body, createdAt }: ReadMessage): SourceMessage {
+function sourceMessage({ speakers }: StoredThread, { seq, body, createdAt }: ReadMessage): SourceMessage {
   const message = parsed(body);
-  return { seq, role: message.role, text: writtenText(message), at: createdAt };
+  return {
+    seq,
+    role: message.role,
+    speaker: speakerOf(message),
+    isOwner: isOfOwner(message, speakers ?? UNNAMED),
+    text: writtenText(message),
+    at: createdAt,
+  };
 }

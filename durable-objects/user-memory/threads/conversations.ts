@@ -244,6 +244,7 @@ export class Conversations {
           forkSeq: at,
           forkedFrom: id,
           length,
+          speakers: origin.speakers,
         };
         return this.#withinQuota(() => {
           const fork = this.#stores.threads.create(
@@ -395,10 +396,16 @@ export class Conversations {
       parent: _parent,
       forkSeq: _forkSeq,
       importing: _importing,
+      speakers,
       ...thread
     } = stored;
     const userId = this.#deps.owner.id();
-    return { ...thread, ...(userId !== null && { userId }) };
+    const owners = speakers?.owners ?? null;
+    return {
+      ...thread,
+      ...(owners !== null && { owners: [...owners] }),
+      ...(userId !== null && { userId }),
+    };
   }
 }
 

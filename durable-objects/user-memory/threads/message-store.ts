@@ -53,14 +53,14 @@ export class MessageStore implements DocumentSource {
   }
 
   /**
-   * Returns the text that recall searches; empty if there is none. `trust`: the writer's, a person's unless set; no other's
+   * `text`: what recall searches; empty if there is none. `trust`: the writer's, a person's unless set; no other's
    * instructions are marked.
    */
   write(
     position: number,
     body: Uint8Array,
     { createdAt, trust = "user" }: { createdAt: number; trust?: Trust | undefined },
-  ): string {
+  ): { message: Message; text: string } {
     const message = parsed(body);
     const document = documentOf(message);
     const standing = isPerson(trust) ? standingIn(message, document.text) : null;
@@ -82,7 +82,7 @@ export class MessageStore implements DocumentSource {
         start / PART,
         body.subarray(start, start + PART),
       );
-    return document.text;
+    return { message, text: document.text };
   }
 
   documents(positions: readonly number[]): Document[] {

@@ -4,6 +4,7 @@ import {
   type ContinuationOptions,
   validateContinuation,
 } from "../../../src/domain/conversation/continuation.ts";
+import { withSpeakers } from "../../../src/domain/conversation/speakers.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
@@ -70,10 +71,11 @@ export class ThreadMessages {
       const { createdAt = now, trust } = append;
       const saidAt = (i: number) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now));
       const embeds = this.#embeds(thread);
-      const waits = bodies.map((body, i) =>
+      const written = bodies.map((body, i) =>
         this.#write(positionOf(thread.n, first + i), body, { createdAt: saidAt(i), trust, embeds, atOnce }),
       );
-      if (waits.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      this.#noteSpeakers(thread, first, written);
+      if (written.some(({ waits }) => waits)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       this.#deps.messagesChanged(id);
       const length = thread.length + bodies.length;
       return ok(
@@ -89,7 +91,9 @@ export class ThreadMessages {
     { body, createdAt, trust }: { body: Uint8Array; createdAt: number; trust: Trust | undefined },
   ): boolean {
     const position = positionOf(thread.n, seq);
-    return this.#write(position, body, { createdAt, trust, embeds: this.#embeds(thread) });
+    const written = this.#write(position, body, { createdAt, trust, embeds: this.#embeds(thread) });
+    this.#noteSpeakers(thread, seq, [written]);
+    return written.waits;
   }
 
   read(id: string, query: MessagesQuery): Result<MessagePage> {
@@ -136,13 +140,14 @@ export class ThreadMessages {
       this.#deps.index.removeRanges([[position, position]]);
       const now = this.#deps.now();
       const atOnce = embeddedAtOnce();
-      const waits = this.#write(position, body, {
+      const written = this.#write(position, body, {
         createdAt,
         trust,
         embeds: this.#embeds(thread),
         atOnce,
       });
-      if (waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      this.#noteSpeakers(thread, seq, [written]);
+      if (written.waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       threads.extend(thread, 0, now);
       threads.endImport(thread);
       this.#deps.messagesChanged(id);
@@ -289,7 +294,19 @@ export class ThreadMessages {
     return this.#deps.byMeaning && indexing !== "lexical";
   }
 
-  /** `atOnce`: the characters that may still be embedded now. Returns whether the message waits for a vector. */
+  /** Notes the names of users that are new to the thread. `first`: the seq of the first of the messages. */
+  #noteSpeakers(thread: StoredThread, first: number, written: readonly { message: Message }[]): void {
+    const { reader, threads } = this.#stores;
+    const hadUser = () => {
+      const before = { order: "newest", from: first, view: "raw", slice: 1, role: "user" } as const;
+      return !reader.walk(thread, before).next().done;
+    };
+    const messages = written.map(({ message }) => message);
+    const speakers = withSpeakers(thread.speakers, messages, hadUser);
+    if (speakers !== null && speakers !== thread.speakers) threads.setSpeakers(thread, speakers);
+  }
+
+  /** `atOnce`: the characters that may still be embedded now. `waits`: the message waits for a vector. */
   #write(
     position: number,
     body: Uint8Array,
@@ -303,13 +320,13 @@ export class ThreadMessages {
       embeds: boolean;
       atOnce?: { characters: number };
     },
-  ): boolean {
-    const text = this.#stores.messages.write(position, body, written);
-    if (text === "") return false;
+  ): { message: Message; waits: boolean } {
+    const { message, text } = this.#stores.messages.write(position, body, written);
+    if (text === "") return { message, waits: false };
     const now = atOnce !== undefined && (atOnce.characters -= text.length) >= 0;
     const indexed = embeds ? (now ? this.#deps.indexNow(text) : undefined) : ONLY_WORDS;
     this.#deps.index.put(position, text, indexed);
-    return indexed === undefined;
+    return { message, waits: indexed === undefined };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Speakers } from "../../../src/domain/conversation/speakers.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { threadOwner } from "../../../src/domain/thread-id.ts";
 import type { ObjectLine } from "../../../src/domain/schema/transfer.ts";
@@ -16,11 +17,13 @@ export type StoredThread = Omit<Thread, "userId"> & {
   forkSeq: number;
   /** An import has begun the thread and is to go on with it. */
   importing: boolean;
+  /** Null if none of its users has a name. */
+  speakers: Speakers | null;
 };
 
 export type ThreadLine = ObjectLine & { type: "thread" };
 /** A new thread's place among the others. `length`: of what it shares. */
-type NewThread = Pick<StoredThread, "parent" | "forkSeq" | "length"> & { importing?: boolean };
+type NewThread = Pick<StoredThread, "parent" | "forkSeq" | "length" | "speakers"> & { importing?: boolean };
 type Fork = NewThread & { forkedFrom: string };
 
 export const DEFAULT_TITLE = "New conversation";
@@ -41,6 +44,7 @@ type Row = {
   forked_from: string | null;
   deleted: number;
   importing: number;
+  speakers: string | null;
   created_at: number;
   updated_at: number;
 };
@@ -131,7 +135,7 @@ export class ThreadStore {
 
   /** A fork shares the messages up to `forkSeq`, so its own begin after that. */
   create(id: string, fields: CreateThreadBody, { now, fork }: { now: number; fork?: Fork }): StoredThread {
-    const { forkedFrom, ...shared } = fork ?? { parent: null, forkSeq: 0, length: 0 };
+    const { forkedFrom, ...shared } = fork ?? { parent: null, forkSeq: 0, length: 0, speakers: null };
     const times = { createdAt: now, updatedAt: now };
     const { title = DEFAULT_TITLE } = fields;
     return this.#insert({ ...fields, id, title, lastSeq: shared.forkSeq, forkedFrom, ...times }, shared);
@@ -147,8 +151,11 @@ export class ThreadStore {
   }
 
   /** Begins the import of a thread: as it was elsewhere, but for its messages. */
-  restore(line: ThreadLine, { parent, forkSeq }: Pick<NewThread, "parent" | "forkSeq">): StoredThread {
-    return this.#insert(line, { parent, forkSeq, length: 0, importing: true });
+  restore(
+    line: ThreadLine,
+    { parent, forkSeq, speakers }: Pick<NewThread, "parent" | "forkSeq" | "speakers">,
+  ): StoredThread {
+    return this.#insert(line, { parent, forkSeq, speakers, length: 0, importing: true });
   }
 
   /**
@@ -255,6 +262,11 @@ export class ThreadStore {
     return last - count + 1;
   }
 
+  /** Notes the names of a thread's users. */
+  setSpeakers({ n }: StoredThread, speakers: Speakers): void {
+    this.#sql.exec("UPDATE threads SET speakers = ? WHERE n = ?", JSON.stringify(speakers), n);
+  }
+
   /** One message less. */
   shorten({ n }: StoredThread, now: number): void {
     this.#sql.exec(
@@ -344,7 +356,7 @@ export class ThreadStore {
   markDeleted(n: number): void {
     this.#sql.exec(
       `UPDATE threads SET deleted = 1, importing = 0, title = '', agent = NULL, resource_slug = NULL, record_id = NULL,
-         metadata = NULL
+         metadata = NULL, speakers = NULL
        WHERE n = ?`,
       n,
     );
@@ -401,14 +413,14 @@ export class ThreadStore {
 
   #insert(
     fields: Omit<ThreadLine, "type" | "parent">,
-    { parent, forkSeq, length, importing = false }: NewThread,
+    { parent, forkSeq, length, speakers, importing = false }: NewThread,
   ): StoredThread {
     const row = this.#sql
       .exec<Row>(
         `INSERT INTO threads
            (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
-            deleted, importing, created_at, updated_at, change)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+            deleted, importing, speakers, created_at, updated_at, change)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
         fields.id,
         fields.title,
         fields.agent ?? null,
@@ -423,6 +435,7 @@ export class ThreadStore {
         fields.forkedFrom ?? null,
         fields.deleted === true ? 1 : 0,
         importing ? 1 : 0,
+        speakers && JSON.stringify(speakers),
         fields.createdAt,
         fields.updatedAt,
         this.#nextChange(),
@@ -444,6 +457,7 @@ function threadOf(row: Row): StoredThread {
     parent: row.parent,
     forkSeq: row.fork_seq,
     importing: row.importing === 1,
+    speakers: row.speakers === null ? null : (JSON.parse(row.speakers) as Speakers),
     id: row.id,
     title: row.title,
     ...(row.agent !== null && { agent: row.agent }),

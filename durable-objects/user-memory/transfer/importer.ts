@@ -145,7 +145,12 @@ export class Importer {
     if (forkSeq > line.lastSeq) return invalidField("lastSeq", "is less than what the thread shares");
     // Later messages of the parent are not shared.
     if (parent !== null) stores.threads.reach(parent, forkSeq);
-    const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq });
+    // Messages that it shares bring no names any more.
+    const shared = parent?.speakers ?? null;
+    const speakers = line.owners
+      ? { ...(shared ?? { names: [], hasUnnamed: false }), owners: line.owners }
+      : shared;
+    const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq, speakers });
     // The shared messages are there; hidden ones follow in lines of their own.
     for (const shared of [...stores.lineage.segments(thread)].slice(1))
       stores.threads.lengthen([thread.n], stores.messages.count(positionsOf(shared)));

@@ -1,5 +1,15 @@
-/** A message as extraction and its checks see it. `text`: what its sender wrote. `at`: milliseconds since the epoch. */
-export type SourceMessage = { seq: number; role: string; text: string; at: number };
+/**
+ * A message as extraction and its checks see it. `speaker`: the name of its sender, if it has one. `isOwner`: the owner of the memory
+ * wrote it, as a user. `text`: what its sender wrote. `at`: milliseconds since the epoch.
+ */
+export type SourceMessage = {
+  seq: number;
+  role: string;
+  speaker: string | null;
+  isOwner: boolean;
+  text: string;
+  at: number;
+};
 
 /** `sources`: the seqs of the messages that say it, at least one. */
 export type FactProposal = {

@@ -3,7 +3,7 @@ import { limits } from "../limits.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { memoryKind, memoryText, name, time } from "./memory-fields.ts";
 import { messageTime } from "./message-time.ts";
-import { message, notes } from "./thread.ts";
+import { message, notes, owners, speakerFault } from "./thread.ts";
 
 export const extractKind = z.enum(["facts", "episodes", "procedures"]).openapi("ExtractKind");
 export type ExtractKind = z.infer<typeof extractKind>;
@@ -75,6 +75,10 @@ const ingesting = z.strictObject({
         "The time of the messages, or a list with the time of each; now unless set. At most a day ahead.",
     }),
   scope: name.optional().openapi({ description: "The scope of the extracted memories." }),
+  owners: owners.optional().openapi({
+    description:
+      "The names of the memory's owner, as the messages of users have them in `name` or `speaker`; compared without case and width. The thread keeps the list until another one comes. Without a list, the only name in a thread is the owner's if each message of a user has it. A message of a user without a name is the owner's.",
+  }),
   extract: z
     .array(extractKind)
     .min(1)
@@ -99,6 +103,10 @@ export const IngestBody = ingesting
       if (sessionId !== undefined) refuse(["sessionId"], "goes with `messages`");
       if (createdAt !== undefined) refuse(["createdAt"], "goes with `messages`");
       return;
+    }
+    for (const [i, message] of messages.entries()) {
+      const { field, ...fault } = speakerFault(message) ?? {};
+      if (field !== undefined) context.addIssue({ code: "custom", path: ["messages", i, field], ...fault });
     }
     if (Array.isArray(createdAt) && createdAt.length !== messages.length)
       refuse(["createdAt"], `has ${createdAt.length} times for ${messages.length} messages`);

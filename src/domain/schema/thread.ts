@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { limits } from "../limits.ts";
+import { speakerOf } from "../conversation/speakers.ts";
+import { isWithin, limits } from "../limits.ts";
 import {
   anyJson,
   breaks,
@@ -20,6 +21,13 @@ export const indexing = z.enum(["lexical", "full"]).openapi({
   description:
     "`lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.",
 });
+
+const speaker = text(limits.speaker, "name_too_long");
+/** Names of users of a thread that are those of its owner. */
+export const owners = z
+  .array(speaker.refine((given) => given.trim() !== "", "is blank"))
+  .min(1)
+  .max(limits.ownerNames);
 
 /** May be empty: a user may delete the whole title. */
 const title = text(limits.name, "name_too_long", 0);
@@ -73,6 +81,9 @@ export const Thread = z
     recordId: z.string().optional(),
     metadata: z.record(z.string(), anyJson).optional(),
     indexing: indexing.optional(),
+    owners: owners.optional().openapi({
+      description: "The names that are the owner's, as the last ingest with `owners` gave them.",
+    }),
     forkedFrom: z.object({ threadId: z.string(), seq: z.int() }).optional(),
     length: z.int().openapi({ description: "Number of messages in the thread." }),
     createdAt: timestamp,
@@ -102,6 +113,23 @@ export const ThreadList = pageShape(Thread).openapi("ThreadList");
 
 /** A caller's message: a role, and a content or parts. It comes back unchanged, with unknown fields. */
 export type Message = { role: string; content?: unknown; parts?: unknown; [field: string]: unknown };
+
+/** Why the name of a user's message names nobody; null if it may. Stored messages have any. */
+export function speakerFault(given: Message) {
+  if (given.role !== "user") return null;
+  const found = (["name", "speaker"] as const).find((one) => given[one] !== undefined && given[one] !== null);
+  if (found === undefined) return null;
+  const name = given[found];
+  if (typeof name === "string" && !isWithin(name, limits.speaker))
+    return {
+      field: found,
+      message: `is longer than ${limits.speaker} bytes of UTF-8`,
+      params: { code: "name_too_long" },
+    };
+  return speakerOf(given) === null
+    ? { field: found, message: "is no name: leave it out, or name who speaks" }
+    : null;
+}
 
 const INSTEAD = ["tool_calls", "toolCalls", "function_call", "refusal", "audio"];
 

@@ -13,7 +13,7 @@ import {
 } from "./memory-fields.ts";
 import { version } from "./memory.ts";
 import { provenanceFields, trust } from "./provenance.ts";
-import { indexing, message } from "./thread.ts";
+import { indexing, message, owners } from "./thread.ts";
 
 /** The lines of an export, version 1 (docs/export.md). A line with a value has its bytes too, see raw-value.ts. */
 
@@ -50,6 +50,7 @@ const ThreadLine = z.strictObject({
   recordId: name.optional(),
   metadata: metadata.optional(),
   indexing: indexing.optional(),
+  owners: owners.optional(),
   // Leaves room for as many messages again.
   lastSeq: z
     .int()

@@ -37,7 +37,7 @@ export async function ingest(
   },
 ): Promise<Result<Ingested>> {
   const owner = await ownerOf(user);
-  const { threadId, scope, extracted, mode } = body;
+  const { threadId, scope, owners, extracted, mode } = body;
   if (threadId !== undefined && threadOwner(threadId) !== owner.hash) return noThread;
   const ahead = futureTimeFailure(body.createdAt, now());
   if (ahead !== null) return ahead;
@@ -53,6 +53,7 @@ export async function ingest(
     kinds: body.extract ?? (extracted === undefined ? ["facts", "episodes"] : []),
     ...(extracted && { extracted }),
     ...(scope !== undefined && { scope }),
+    ...(owners && { owners }),
     by,
     ...(mode === "wait" && { waitMs: WAIT_MS }),
   };

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import {
+  isOfOwner,
+  type Speakers,
+  speakerOf,
+  UNNAMED,
+  withSpeakers,
+} from "../../src/domain/conversation/speakers.ts";
+import { call, newUser } from "../call.ts";
+import { ingest } from "./calls.ts";
+
+const said = (name: unknown, content = "Hello.") => ({
+  role: "user",
+  content,
+  ...(name !== null && { name }),
+});
+const speakersOf = (...names: unknown[]): Speakers =>
+  withSpeakers(
+    null,
+    names.map((name) => said(name)),
+    () => false,
+  ) ?? UNNAMED;
+/** For each of these names of users in one thread, if it is the owner's. */
+const owned = (names: unknown[], owners: string[] | null = null) =>
+  names.map((name) => isOfOwner(said(name), { ...speakersOf(...names), owners }));
+
+describe("the owner of a memory", () => {
+  it("wrote the messages of users if nobody has a name, or all have one", () => {
+    expect(owned([null, null])).toEqual([true, true]);
+    expect(owned(["Ana", "ana", "ＡＮＡ "])).toEqual([true, true, true]);
+  });
+
+  it("is nobody of several until the names are given, which are compared without case and width", () => {
+    expect(owned(["Ana", "Bob"])).toEqual([false, false]);
+    expect(owned(["Ana", "Bob", "Ana M."], ["ＡＮＡ", "ana m."])).toEqual([true, false, true]);
+  });
+
+  it("is the user without a name beside one with a name", () => {
+    expect(owned([null, "Bob"])).toEqual([true, false]);
+    expect(owned(["Bob", null])).toEqual([false, true]);
+  });
+
+  it("is never a user with an empty name, one that is too long or no text, nor another role", () => {
+    for (const name of ["", "  ", "x".repeat(257), {}, true]) {
+      expect(owned([name]), String(name)).toEqual([false]);
+      expect(speakerOf(said(name))).toBeNull();
+    }
+    expect(isOfOwner({ role: "assistant", content: "" }, UNNAMED)).toBe(false);
+  });
+
+  it("may have the name in `speaker`", () => {
+    const message = { role: "user", content: "Hello.", speaker: "Ana" };
+    expect(speakerOf(message)).toBe("Ana");
+    expect(isOfOwner(message, speakersOf("Ana", "Bob"))).toBe(false);
+  });
+});
+
+describe("an ingest with `owners`", () => {
+  const talk = [said("Ana", "I live in Porto."), said("Bob", "I live in Rome.")];
+  const ownersOf = async (threadId: string) => (await call(`/v1/threads/${threadId}`)).body.owners;
+
+  it("lets the thread keep them until others come, also in its forks", async () => {
+    const user = newUser();
+    const first = await ingest(user, { messages: talk, owners: ["Ana"] });
+    expect(first.status).toBe(202);
+    const { threadId } = first.body;
+    expect(await ownersOf(threadId)).toEqual(["Ana"]);
+    await ingest(user, { messages: [...talk, said("Bob", "Bye.")] });
+    expect(await ownersOf(threadId)).toEqual(["Ana"]);
+    const fork = await call(`/v1/threads/${threadId}/fork`, { json: {} });
+    expect(fork.body.owners).toEqual(["Ana"]);
+    await ingest(user, { threadId, owners: ["bob"] });
+    expect(await ownersOf(threadId)).toEqual(["bob"]);
+  });
+
+  it("extracts facts again if they are others than before, and not if they are the same", async () => {
+    const user = newUser();
+    const { body: first } = await ingest(user, { messages: talk, extract: ["facts"] });
+    const again = async (owners: string[]) => {
+      const { body } = await ingest(user, { messages: talk, extract: ["facts"], owners });
+      expect(body).toMatchObject({ threadId: first.threadId, stored: 0, known: 2 });
+      return (await call(`/v1/ingests/${body.ingestId}`)).body.results.length;
+    };
+    expect(await again(["Ana"])).toBeGreaterThan(0);
+    expect(await again(["ana"])).toBe(0);
+    expect(await again(["Bob"])).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["owners", { owners: [] }],
+    ["owners[0]", { owners: [" "] }],
+    ["owners[0]", { owners: [""] }],
+    ["owners[0]", { owners: ["x".repeat(257)] }],
+    ["owners", { owners: Array.from({ length: 33 }, (_, i) => `Ana ${i}`) }],
+    ["owners", { owners: ["Zoe"] }],
+    ["owners", { owners: ["Ana"], messages: [said(null)] }],
+    ["messages[0].name", { messages: [said("")] }],
+    ["messages[0].name", { messages: [said({ first: "Ana" })] }],
+    ["messages[0].name", { messages: [said("x".repeat(257))] }],
+    ["messages[0].speaker", { messages: [{ ...said(null), speaker: " " }] }],
+  ])("names the field %s of bad input", async (path, body) => {
+    const user = newUser();
+    const { status, body: answer } = await ingest(user, { messages: talk, ...body });
+    expect([status, answer.error.details?.[0]?.path]).toEqual([400, `body.${path}`]);
+    expect((await call(`/v1/users/${user}/threads`)).body.items).toEqual([]);
+  });
+});
