@@ -159,7 +159,9 @@ export const migrations: readonly Migration[] = [
         recorded_at INTEGER NOT NULL,
         corrected_at INTEGER,
         superseded_at INTEGER,
-        superseded_by INTEGER
+        superseded_by INTEGER,
+        -- Of a triple: the beginning of its object, as objects are compared. D1 has no such column.
+        thing TEXT
       );
       CREATE INDEX memories_by_id ON memories (id, version);
       CREATE INDEX memories_by_kind ON memories (kind, updated_at);
@@ -173,6 +175,7 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX memories_by_key ON memories (key_norm, version) WHERE key_norm IS NOT NULL;
       CREATE INDEX memories_by_triple ON memories (subject_norm, predicate_norm, version)
         WHERE subject_norm IS NOT NULL;
+      CREATE INDEX memories_by_thing ON memories (subject_norm, thing) WHERE thing IS NOT NULL AND corrected_at IS NULL;
       CREATE INDEX memories_by_successor ON memories (superseded_by)
         WHERE superseded_by IS NOT NULL AND corrected_at IS NULL;
       CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')

@@ -120,6 +120,8 @@ it("a new user, a memory, a thread, an append and a recall cost the rows that do
   const size = await runInDurableObject(await objectOf(user), (_, { storage }) => storage.sql.databaseSize);
   expect.soft(Math.abs(size / 1000 - Number(/is some (\d+) KB/.exec(costs)?.[1]))).toBeLessThan(80);
   expectDocumented("a memory", await rowsOf(user, () => remember(user, { text: "I have a cat" })));
+  const likes = { subject: "user", predicate: "likes", object: "olives" };
+  expectDocumented("a fact with an object", await rowsOf(user, () => remember(user, likes)));
   control.embedsNow = true;
   let thread = "";
   const made = await rowsOf(user, async () => void (thread = (await create(user)).id));
@@ -172,4 +174,33 @@ it("a new user, a memory, a thread, an append and a recall cost the rows that do
   await call("/v1/statistics");
   const ask = () => recall(user, { query: "When do we book the ferry in Lisbon?" });
   expectDocumented("a recall among 2,000 documents", await rowsOf(user, ask));
+});
+
+it("a fact reads as few rows of a subject with 1,000 facts as of one with two", async () => {
+  const fact = (predicate: string, object: string) => ({ subject: "user", predicate, object });
+  const read = async (user: string, json: object): Promise<number> => {
+    cursors = [];
+    expect((await remember(user, json)).status).toBe(201);
+    return total(user, cursors, "rowsRead");
+  };
+  const fill = async (count: number, of: (i: number) => object): Promise<string> => {
+    const user = newUser();
+    for (let i = 0; i < count; i += 500)
+      await rememberMany(
+        user,
+        Array.from({ length: Math.min(500, count - i) }, (_, at) => of(i + at)),
+      );
+    return user;
+  };
+  const few = await read(await fill(2, (i) => fact(`verb ${i}`, `thing ${i}`)), fact("likes", "olives"));
+  const many = {
+    predicates: (i: number) => fact(`verb ${i}`, `thing ${i}`),
+    objects: (i: number) => fact("likes", `thing ${i}`),
+  };
+  for (const [name, of] of Object.entries(many)) {
+    const user = await fill(1_000, of);
+    // Also a fact with an opposite, and one of one.
+    for (const json of [fact("likes", "olives"), fact("dislikes", "olives"), fact("lives in", "Porto")])
+      expect.soft(await read(user, json), `${name}: ${json.predicate}`).toBeLessThanOrEqual(few + 40);
+  }
 });

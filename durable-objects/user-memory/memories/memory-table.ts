@@ -10,6 +10,7 @@ import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platf
 import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
+import { thingOf } from "../../../src/domain/memory/opposites.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
@@ -20,6 +21,9 @@ import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** Place of a version in the order of all versions of an owner. */
 export type VersionKey = readonly [id: string, version: number];
+
+/** A subject's fact by its predicate and object, as they are written. */
+export type Triple = { id: string; predicate: string; object: string };
 
 /**
  * The object's copy of the rows that D1 has of this owner's memories. Writes decide on it, and hits of recall show it.
@@ -114,36 +118,14 @@ export class MemoryTable implements DocumentSource {
     return this.#ids("external_id = ?", externalId);
   }
 
-  /** The normalised predicates of a subject, each once and as one memory spells it: the index is read from one to the next. */
-  predicatesOf(subject: string): { norm: string; spelling: string }[] {
+  /** The triples of a subject that may be of one thing, as `thingOf` compares objects. */
+  triplesOf(subject: string, thing: string): Triple[] {
     return this.#sql
-      .exec<{ norm: string; spelling: string }>(
-        `WITH RECURSIVE steps (reached) AS (
-         SELECT MIN(predicate_norm) FROM memories INDEXED BY memories_by_triple WHERE subject_norm = ?1
-         UNION ALL
-         SELECT (SELECT MIN(predicate_norm) FROM memories INDEXED BY memories_by_triple
-                 WHERE subject_norm = ?1 AND predicate_norm > steps.reached)
-         FROM steps WHERE steps.reached IS NOT NULL)
-       SELECT reached AS norm, (SELECT predicate FROM memories INDEXED BY memories_by_triple
-                                WHERE subject_norm = ?1 AND predicate_norm = reached LIMIT 1) AS spelling
-       FROM steps WHERE reached IS NOT NULL`,
+      .exec<Triple>(
+        `SELECT DISTINCT id, predicate, object FROM memories INDEXED BY memories_by_thing
+         WHERE subject_norm = ? AND thing = ? AND corrected_at IS NULL`,
         subject,
-      )
-      .toArray();
-  }
-
-  /** The objects of a subject's triples of these predicates. */
-  objectsOf(
-    subject: string,
-    predicates: readonly string[],
-  ): { id: string; predicate: string; object: string }[] {
-    return this.#sql
-      .exec<{ id: string; predicate: string; object: string }>(
-        `SELECT DISTINCT id, predicate_norm AS predicate, object FROM memories INDEXED BY memories_by_triple
-         WHERE subject_norm = ? AND predicate_norm IN (SELECT value FROM json_each(?))
-           AND object IS NOT NULL AND corrected_at IS NULL`,
-        subject,
-        JSON.stringify(predicates),
+        beginningOf(thing),
       )
       .toArray();
   }
@@ -259,7 +241,7 @@ export class MemoryTable implements DocumentSource {
     const [first] = rows;
     if (first === undefined) return;
     const owner = { hash: first.userHash, id: first.userId };
-    for (const piece of rowPieces(rows)) this.#sql.exec(UPSERT, owner.hash, owner.id, piece);
+    for (const piece of rowPieces(rows, OWN_COLUMNS)) this.#sql.exec(UPSERT, owner.hash, owner.id, piece);
     this.reach(Math.max(...rows.map(({ version }) => version)));
     this.#sql.exec(
       `UPDATE memory_clock SET owner = ?1, last_write = MAX(last_write, ?2)
@@ -294,7 +276,7 @@ export class MemoryTable implements DocumentSource {
   remove(ids: readonly string[]): number[] {
     if (ids.length === 0) return [];
     this.#sql.exec(
-      `UPDATE memories SET ${zeroedColumns(PERSONAL_COLUMNS.memories)} WHERE id IN (SELECT value FROM json_each(?))`,
+      `UPDATE memories SET ${zeroedColumns([...PERSONAL_COLUMNS.memories, ...Object.keys(OWN_COLUMNS)])} WHERE id IN (SELECT value FROM json_each(?))`,
       JSON.stringify(ids),
     );
     const gone = this.#sql
@@ -538,7 +520,16 @@ const IS_SUMMARISED = `${SUMMARY} IS NOT NULL AND corrected_at IS NULL`;
 /** The versions with the numbers in a JSON array. */
 const CHOSEN = chosenFrom("memories", "version");
 
-const UPSERT = `INSERT INTO memories ${upsertRows("TRUE", "version")}`;
+/** Characters of an object that the index has. */
+const THING = 100;
+/** Half a pair of surrogates is no text of SQLite. */
+const beginningOf = (thing: string): string => thing.slice(0, THING).toWellFormed();
+/** The columns that D1 lacks. */
+const OWN_COLUMNS = {
+  thing: ({ subjectNorm, predicateNorm, object }: MemoryRow): string | null =>
+    subjectNorm === null || predicateNorm === null || object === null ? null : beginningOf(thingOf(object)),
+};
+const UPSERT = `INSERT INTO memories ${upsertRows("TRUE", "version", Object.keys(OWN_COLUMNS))}`;
 
 /** Present and future versions with an expiry: index `memories_by_expiry`. */
 const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL";

@@ -1,16 +1,11 @@
-import type { PredicateWords } from "./predicate-words.ts";
 import type { MemoryRow } from "./table.ts";
 
 /** A status, and the times from which and before which a memory is true. */
 export type Span = { status: MemoryRow["status"]; from: number; to: number };
 
-/**
- * A choice of triples. `thing`: the object of all, as `thingOf` compares it. `mayHave`: by a normalised predicate and the words of one
- * of its spellings. `has`: by a predicate as it is written, and its object.
- */
+/** A choice of triples. `thing`: the object of all, as `thingOf` compares it. `has`: by a predicate and an object as they are written. */
 export type Triples = {
   thing: string;
-  mayHave: (predicate: string, words: PredicateWords) => boolean;
   has: (predicate: string, object: string) => boolean;
 };
 
@@ -25,7 +20,7 @@ export interface Draft {
   /** A memory with this text, kind and scope that is true at some time of the span. */
   withText(dedupeKey: string, span: Span): MemoryRow | null;
   withExternalId(externalId: string): MemoryRow | null;
-  /** The versions, not corrected, of a subject's triples of which both hold. `mayHave`: asked once for each predicate. */
+  /** The versions, not corrected, of a subject's triples that are among these. */
   ofSubject(subject: string, are: Triples): MemoryRow[];
   /** Adds or replaces a version. */
   put(row: MemoryRow): void;

@@ -84,8 +84,6 @@ export function oppositesOf(
   const isNamed = (other: string): boolean => named.includes(normalise(other));
   return {
     thing: claim.thing,
-    // The object may hold the denial: "is", "not vegetarian".
-    mayHave: (other, words) => isNamed(other) || words.base === claim.base || areOpposite(claim, words),
     has: (other, otherObject) => {
       const said = claimOf(other, otherObject);
       return said.thing === claim.thing && (isNamed(other) || areOpposite(claim, said));

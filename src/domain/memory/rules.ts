@@ -185,7 +185,6 @@ function ofOne(
   const isSame = (other: string): boolean => normalise(other) === normalise(predicate);
   const same = draft.ofSubject(normalise(subject), {
     thing: thingOf(object),
-    mayHave: isSame,
     has: (other, otherObject) => isSame(other) && normalise(otherObject) === normalise(object),
   });
   const isThen = (row: MemoryRow): boolean =>

@@ -131,7 +131,7 @@ export class D1MemoryRecords implements MemoryRecords {
         : forget.length > 0
           ? FORGET.map((text) => prepare(text, hash, seq, JSON.stringify(forget), first))
           : []),
-      ...rowPieces(put, termsOf).map((piece) => prepare(UPSERT, hash, id, piece, first, seq)),
+      ...rowPieces(put, { terms: termsOf }).map((piece) => prepare(UPSERT, hash, id, piece, first, seq)),
       ...(newIn === undefined ? [] : [prepare(PUT_USER, hash, id, newIn)]),
     ];
     for (;;) {

@@ -25,10 +25,13 @@ export function rowOf(stored: StoredRow): MemoryRow {
 }
 
 /**
- * One owner's rows as the JSON that `upsertRows` takes, in pieces of at most 1 MB: a value of D1 has 2 MB. `terms` computes
- * the column that only D1 has.
+ * One owner's rows as the JSON that `upsertRows` takes, in pieces of at most 1 MB: a value of D1 has 2 MB. `more` computes
+ * the columns that only one of the tables has; null is NULL.
  */
-export function rowPieces(rows: readonly MemoryRow[], terms?: (row: MemoryRow) => number): string[] {
+export function rowPieces(
+  rows: readonly MemoryRow[],
+  more: Readonly<Record<string, (row: MemoryRow) => string | number | null>>,
+): string[] {
   const pieces: string[][] = [[]];
   let bytes = 0;
   for (const row of rows) {
@@ -38,7 +41,7 @@ export function rowPieces(rows: readonly MemoryRow[], terms?: (row: MemoryRow) =
       // An absent member becomes NULL.
       if (value !== null) stored[name] = json ? JSON.stringify(value) : value;
     }
-    if (terms !== undefined) stored["terms"] = terms(row);
+    for (const [name, of] of Object.entries(more)) stored[name] = of(row);
     const piece = JSON.stringify(stored);
     const size = byteLength(piece);
     if (bytes + size > PIECE) {
@@ -57,9 +60,9 @@ const PIECE = 1_000_000;
  * Follows `INSERT INTO` and the table's name. One statement puts many rows: D1 counts statements, and takes 100 parameters
  * in each. ?1 is the owner's hash, ?2 the owner's id, ?3 a piece. The id may hold U+0000, which ends a text that SQLite
  * takes out of JSON. `LIMIT -1` makes SQLite parse each row once, not once per column: eight times as fast. `key`: the primary key;
- * `more`: a column besides those of the object's table.
+ * `more`: the columns that only this table has.
  */
-export function upsertRows(condition: string, key: string, more: string[] = []): string {
+export function upsertRows(condition: string, key: string, more: readonly string[]): string {
   const names = [...columns.map(({ name }) => name), ...more];
   const list = (of: (name: string) => string): string => names.map(of).join(", ");
   return `(${list((name) => name)})
