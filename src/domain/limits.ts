@@ -55,6 +55,8 @@ export const limits = {
   predicateRules: 1000,
   /** Opposites that one of these rules names. */
   opposites: 16,
+  /** The opposites of all rules: each write reads them. */
+  oppositesBytes: 100 * 1024,
   /** The longest life of a named snapshot of a context. */
   snapshotMs: 24 * 60 * 60 * 1000,
   /** Messages on each side of a hit. */

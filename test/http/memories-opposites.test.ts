@@ -355,6 +355,24 @@ it("is refused by the policy reject, and kept beside by keepAll", async () => {
   expect(await texts(user)).toHaveLength(2);
 });
 
+it("takes 100 KiB of named opposites in all, and replaces those of a rule at that size", async () => {
+  const names = (i: number) => Array.from({ length: 16 }, (_, at) => `${i} ${at} ${"x".repeat(1000)}`);
+  const rules = Array.from({ length: 6 }, (_, i) => `long ${i} ${crypto.randomUUID()}`);
+  for (const [i, rule] of rules.entries()) await setRule(rule, { opposites: names(i) });
+  const one = `long ${crypto.randomUUID()}`;
+  const put = (json: object) => call(`/v1/predicates/${encodeURIComponent(one)}`, { method: "PUT", json });
+  const { status, body } = await put({ opposites: names(6) });
+  expect([status, body.error.code, body.error.details[0].path]).toEqual([
+    400,
+    "invalid_request",
+    "body.opposites",
+  ]);
+  const { body: all } = await call("/v1/predicates");
+  expect(all.items.map(({ predicate }: { predicate: string }) => predicate)).not.toContain(one);
+  await setRule(rules[0] ?? "", { opposites: names(0) });
+  await setRule(one, { policy: "reject" });
+});
+
 it("takes up to 16 named opposites", async () => {
   const path = `/v1/predicates/${crypto.randomUUID()}`;
   for (const [opposites, field] of [

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
-import { limits } from "../../domain/limits.ts";
+import { byteLength, limits } from "../../domain/limits.ts";
 import type { Rules } from "../../domain/memory/predicates.ts";
 import type { NamedPredicateRule } from "../../domain/schema/predicate.ts";
 import { predicates } from "./tables.ts";
@@ -11,8 +11,8 @@ export interface PredicateRules {
   rules(): Promise<Rules>;
   /** All of them, by name. */
   list(): Promise<NamedPredicateRule[]>;
-  /** False, without a write, at the limit. The predicate is normalised. */
-  put(rule: NamedPredicateRule): Promise<boolean>;
+  /** Writes nothing over a limit. The predicate is normalised. */
+  put(rule: NamedPredicateRule): Promise<"stored" | "too many rules" | "too many opposites">;
   delete(predicate: string): Promise<void>;
 }
 
@@ -67,17 +67,22 @@ export class D1PredicateRules implements PredicateRules {
     return rules.map(({ opposites, ...rule }) => ({ ...rule, ...(opposites.length > 0 && { opposites }) }));
   }
 
-  async put({ predicate, cardinality, policy, opposites = [] }: NamedPredicateRule): Promise<boolean> {
+  async put({ predicate, cardinality, policy, opposites = [] }: NamedPredicateRule) {
     const named = JSON.stringify(opposites);
+    const others = sql`FROM predicates WHERE name <> ${predicate}`;
+    const hasRoom = sql`(SELECT COUNT(*) ${others}) < ${limits.predicateRules}`;
+    const isShort = sql`${named} = '[]' OR ${byteLength(named)} +
+      (SELECT COALESCE(SUM(octet_length(opposites)), 0) ${others} AND opposites <> '[]') <= ${limits.oppositesBytes}`;
     const stored = await this.#db.all(sql`
       INSERT INTO predicates (name, cardinality, policy, opposites)
-      SELECT ${predicate}, ${cardinality}, ${policy}, ${named}
-      WHERE (SELECT COUNT(*) FROM predicates WHERE name <> ${predicate}) < ${limits.predicateRules}
+      SELECT ${predicate}, ${cardinality}, ${policy}, ${named} WHERE ${hasRoom} AND (${isShort})
       ON CONFLICT (name) DO UPDATE SET
         cardinality = excluded.cardinality, policy = excluded.policy, opposites = excluded.opposites
       RETURNING name`);
     this.#cache.delete(this.#database);
-    return stored.length > 0;
+    if (stored.length > 0) return "stored";
+    const [left] = await this.#db.all<{ room: number }>(sql`SELECT ${hasRoom} AS room`);
+    return left?.room === 1 ? "too many opposites" : "too many rules";
   }
 
   async delete(predicate: string): Promise<void> {

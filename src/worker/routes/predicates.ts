@@ -1,4 +1,5 @@
-import { fail } from "../../domain/errors.ts";
+import { fail, invalidField } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
 import { normalise } from "../../domain/memory/normalise.ts";
 import { ruleOf } from "../../domain/memory/predicates.ts";
 import {
@@ -43,6 +44,8 @@ const ownOpposite = (i: number) => ({
   message: "is the predicate itself",
 });
 
+const TOO_LONG = `together with those of the other rules, they are longer than ${limits.oppositesBytes / 1024} KiB as JSON`;
+
 const KEEPS_RULES = "keeps the tenant's rules of predicates";
 
 export const predicateRules = newRouter("memories")
@@ -56,7 +59,9 @@ export const predicateRules = newRouter("memories")
     const rule = { predicate: normalise(given), ...ruleOf(given, c.req.valid("json")) };
     const own = rule.opposites?.indexOf(rule.predicate) ?? -1;
     if (own !== -1) throw new Refusal(fail("invalid_request", { details: [ownOpposite(own)] }));
-    if (!(await c.get("services").predicates.put(rule))) throw new Refusal(fail("too_many_rules"));
+    const outcome = await c.get("services").predicates.put(rule);
+    if (outcome === "too many rules") throw new Refusal(fail("too_many_rules"));
+    if (outcome === "too many opposites") throw new Refusal(invalidField("body.opposites", TOO_LONG));
     return c.json(rule, 200);
   })
   .openapi(remove, async (c) => {
