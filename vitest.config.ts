@@ -3,6 +3,7 @@ import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { SlowFirst } from "./scripts/ci/slow-first.ts";
 
 export type { ViteUserConfig } from "vitest/config";
 
@@ -72,10 +73,11 @@ const long = "test/**/*.long.test.ts";
 const ofD1 = "test/{d1,erasure,http,shards,transfer}/**/*.test.ts";
 
 /** Files at once that wait for a server, a browser or an alarm a quarter of their time. */
-const waiting = 3;
+export const waiting = 3;
 
 export const limits = {
   maxWorkers: 2,
+  sequence: { sequencer: SlowFirst },
   // Only a hang takes so long, on a busy machine too.
   testTimeout: 300_000,
   hookTimeout: 300_000,

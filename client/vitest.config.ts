@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { inWorkerd, limits, type ViteUserConfig, worker } from "../vitest.config.ts";
+import { inWorkerd, limits, type ViteUserConfig, waiting, worker } from "../vitest.config.ts";
 
 export default {
   // The Worker's test files are used here too. All have to see one Vitest: the root's, not one that an SDK brings.
@@ -7,6 +7,8 @@ export default {
   resolve: { dedupe: ["vitest"] },
   test: {
     ...limits,
+    // The adapters wait for their server, and it works beside them.
+    maxWorkers: waiting,
     projects: [
       { extends: true, test: { name: "core", include: ["client/test/core/**/*.test.ts"] } },
       {
