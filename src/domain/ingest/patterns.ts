@@ -67,15 +67,18 @@ const PATTERNS: readonly Pattern[] = [
  */
 export function candidatesIn(messages: readonly SourceMessage[]): FactProposal[] {
   const found = new Map<string, FactProposal>();
-  for (const { seq, role, text } of messages) {
-    if (role !== "user") continue;
+  for (const { seq, role, speaker, isOwner, text } of messages) {
+    // Nobody knows who "I" is in the message of another user without a name.
+    const subject = isOwner ? "user" : speaker;
+    if (role !== "user" || subject === null) continue;
     for (const sentence of sentencesOf(ownWords(text.slice(0, READ))))
-      for (const fact of factsIn(sentence, seq)) found.set(`${fact.predicate}\n${fact.object}\n${seq}`, fact);
+      for (const fact of factsIn(sentence, { subject, seq }))
+        found.set(`${fact.predicate}\n${fact.object}\n${seq}`, fact);
   }
   return [...found.values()];
 }
 
-function factsIn(sentence: string, seq: number): FactProposal[] {
+function factsIn(sentence: string, { subject, seq }: { subject: string; seq: number }): FactProposal[] {
   if (holdsSecret(sentence) || hidesSomething(sentence)) return [];
   const kind = classify(sentence);
   if (kind.isQuestion || kind.isHypothetical || kind.isReported || kind.isNegated || kind.isInstruction)
@@ -86,7 +89,7 @@ function factsIn(sentence: string, seq: number): FactProposal[] {
     if (match === null || object === undefined || object === "") continue;
     // The first pattern that matches is the most exact one.
     const named = typeof predicate === "string" ? predicate : predicate(match[1] ?? "");
-    return [{ subject: "user", predicate: named, object, sources: [seq] }];
+    return [{ subject, predicate: named, object, sources: [seq] }];
   }
   return [];
 }

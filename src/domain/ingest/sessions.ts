@@ -1,4 +1,5 @@
 import { isSmallTalk } from "../context/small-talk.ts";
+import { withSpeaker } from "./checks/check-speaker.ts";
 import { holdsSecret } from "./checks/secrets.ts";
 import { contentStems, numbersAndNames } from "../memory/content-stems.ts";
 import { ownWords, sentencesOf } from "./own-words.ts";
@@ -59,14 +60,12 @@ function shifts(stemsOf: (i: number) => ReadonlySet<string>, place: number): boo
 function inOwnWords(messages: readonly SourceMessage[]): string {
   const sentences = messages
     .filter(({ role }) => role === "user")
-    .flatMap(({ text }) => sentencesOf(ownWords(text.slice(0, READ))))
-    .filter((sentence) => sentence.length <= SENTENCE && !isSmallTalk(sentence))
-    // Neither what speaks to the memory is a part of the story, nor what is left of a quotation, nor a secret.
-    .filter(
-      (sentence) =>
-        !classify(sentence).isInstruction && !/…|\p{Cf}/u.test(sentence) && !holdsSecret(sentence),
+    .flatMap((message) =>
+      sentencesOf(ownWords(message.text.slice(0, READ)))
+        .filter(isOfStory)
+        .map((sentence) => ({ said: withSpeaker(sentence, message), weight: weightOf(sentence) })),
     )
-    .map((text, place) => ({ text, place, weight: weightOf(text) }));
+    .flatMap(({ said, weight }, place) => (said === null ? [] : [{ text: said, place, weight }]));
   const chosen: typeof sentences = [];
   let room = TEXT;
   for (const sentence of sentences.toSorted((a, b) => b.weight - a.weight || a.place - b.place)) {
@@ -79,6 +78,14 @@ function inOwnWords(messages: readonly SourceMessage[]): string {
     .map(({ text }) => text)
     .join(" ");
 }
+
+/** True unless a sentence is small talk, speaks to the memory, is left of a quotation, or holds a secret. */
+const isOfStory = (sentence: string): boolean =>
+  sentence.length <= SENTENCE &&
+  !isSmallTalk(sentence) &&
+  !classify(sentence).isInstruction &&
+  !/…|\p{Cf}/u.test(sentence) &&
+  !holdsSecret(sentence);
 
 /** Names and numbers tell most, then what the user states; a question tells what it was about. */
 function weightOf(sentence: string): number {

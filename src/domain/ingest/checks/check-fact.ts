@@ -3,6 +3,7 @@ import type { FactProposal } from "../proposal.ts";
 import { deniesSomething, speaksToTheMemory } from "../statement.ts";
 import { hidesSomething } from "./characters.ts";
 import type { CitedMessage, CitedMessages, Needs, Statement } from "./cited-messages.ts";
+import { voicesOf } from "./check-speaker.ts";
 import { asksFor, isPlainAnswer, refusalOfClaim } from "./predicate-cues.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
@@ -45,10 +46,16 @@ export function checkFact(fact: FactProposal, messages: CitedMessages): Reason[]
 const withoutSubject = (whole: string, subject: string): string =>
   /^(?:the )?user(?:['’]s)?\b/iu.test(subject) ? whole.replace(/^(?:the )?user(?:['’]s)?/iu, "") : whole;
 
-/** The reasons that follow from the cited messages. One sentence of the user has to state the fact. */
+/** The reasons that follow from the cited messages. One sentence of a user has to state the fact. */
 function support(fact: FactProposal, cited: readonly CitedMessage[]): Reason[] {
   const said = cited.filter(({ role }) => role === "user");
   if (said.length === 0) return ["not_said_by_user"];
+  const verdicts = voicesOf(fact, said).map((voice) => statedIn(voice.fact, voice.messages));
+  return verdicts.find((reasons) => reasons.length === 0) ?? verdicts[0] ?? ["not_about_user"];
+}
+
+/** The same of messages whose writer is the user. */
+function statedIn(fact: FactProposal, said: readonly CitedMessage[]): Reason[] {
   const { subject, predicate, object, text = "" } = fact;
   const isUser = /^(?:the )?user$/iu.test(subject.trim());
   const others = subject.replace(/^(?:the )?user['’]s\s+/iu, "");

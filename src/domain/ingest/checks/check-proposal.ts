@@ -5,6 +5,7 @@ import { hidesSomething } from "./characters.ts";
 import { CitedMessages } from "./cited-messages.ts";
 import { type ClauseWords, clauseWordsOf } from "./clauses.ts";
 import { checkFact } from "./check-fact.ts";
+import { mayTell } from "./check-speaker.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
 import { contentStems, joined, needsOf, numbersAndNames, says } from "../../memory/content-stems.ts";
@@ -54,7 +55,7 @@ function checkText(
   if (speaksToTheMemory(withoutTheUser(text))) reasons.push("instruction");
   const said = messages
     .of(proposal.sources)
-    .filter(({ role, told }) => (role === "user" || role === "assistant") && told !== "");
+    .filter((message) => mayTell(kind, text, message) && message.told !== "");
   if (said.length === 0) return [...reasons, "not_said_by_user"];
   // Its words are refused for their number: nothing is looked for.
   if (isTooLong) return reasons;

@@ -27,6 +27,8 @@ export type Statement = Sentence & {
 export class CitedMessage {
   readonly seq: number;
   readonly role: string;
+  readonly speaker: string | null;
+  readonly isOwner: boolean;
   readonly #text: string;
   readonly #before: SourceMessage | undefined;
   #said: Said | undefined;
@@ -40,6 +42,8 @@ export class CitedMessage {
   constructor(message: SourceMessage, before: SourceMessage | undefined) {
     this.seq = message.seq;
     this.role = message.role;
+    this.speaker = message.speaker;
+    this.isOwner = message.isOwner;
     this.#text = message.text;
     this.#before = before;
   }
@@ -61,9 +65,10 @@ export class CitedMessage {
     return (this.#own ??= ownWords(this.#text));
   }
 
-  /** The text of an assistant, and the own words of a user. */
+  /** The text of an assistant, and the own words of a user, behind the user's name: a proposal may name who said it. */
   get told(): string {
-    return this.role === "user" ? this.own : this.text;
+    if (this.role !== "user") return this.text;
+    return this.speaker === null || this.own === "" ? this.own : `${this.speaker}: ${this.own}`;
   }
 
   /** The stems of the words told that say something. */

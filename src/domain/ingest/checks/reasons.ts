@@ -12,6 +12,7 @@ export const reasons = {
   not_stated: "The user asks it, plans it, doubts it, or says it as a hypothesis.",
   negated: "The user denies it, or it denies what the user or the sources say.",
   predicate_not_in_source: "The clause with the object does not hold the words of the predicate.",
-  not_about_user: "It is about somebody whom the user does not relate to themselves.",
+  not_about_user:
+    "It is about somebody whom the user does not relate to themselves, or somebody else says it of the user.",
 } as const;
 export type Reason = keyof typeof reasons;
