@@ -73,8 +73,13 @@ export class Memories {
     return this.#http.find({ method: "GET", path: pathOf(user, id), query: at, ...options });
   }
 
-  /** Corrects fields of a memory; null removes a field. */
-  update(user: string, id: string, fields: PatchMemoryBody, options: ChangeOptions = {}): Promise<Memory> {
+  /** Corrects fields of a memory; null removes a field. `superseded`: the opposites of a fact that it ended. */
+  update(
+    user: string,
+    id: string,
+    fields: PatchMemoryBody,
+    options: ChangeOptions = {},
+  ): Promise<RememberedMemory> {
     return this.#change("PATCH", pathOf(user, id), { json: fields, options });
   }
 
@@ -98,8 +103,8 @@ export class Memories {
     return itemsOf((cursor) => this.history(user, id, { ...query, cursor }, options), query.cursor);
   }
 
-  /** Makes a past version the current one. */
-  restore(user: string, id: string, version: number, options: ChangeOptions = {}): Promise<Memory> {
+  /** Makes a past version the current one. `superseded`: the opposites of a fact that it ended. */
+  restore(user: string, id: string, version: number, options: ChangeOptions = {}): Promise<RememberedMemory> {
     return this.#change("POST", pathOf(user, id, "restore"), { json: { version }, options });
   }
 
@@ -156,7 +161,7 @@ export class Memories {
     method: "PATCH" | "POST",
     path: string[],
     { options, ...body }: { json?: unknown; options: RememberOptions },
-  ): Promise<Memory> {
+  ): Promise<RememberedMemory> {
     const { ifVersion, ...write } = options;
     const condition = conditionOf({ ifVersion: ifVersion === null ? null : ifVersion?.toString() });
     const { headers, ...call } = once(write);

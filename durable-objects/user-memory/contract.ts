@@ -182,7 +182,7 @@ export type Remembered = {
   similar?: Similar[];
   superseded?: Superseded[];
 };
-/** A released memory, with the facts that it ended. */
+/** A released, corrected or restored memory, with the facts that it ended. */
 export type Released = Memory & Pick<Remembered, "superseded">;
 
 export interface MemoriesRpc {
@@ -194,12 +194,12 @@ export interface MemoriesRpc {
     owner: Owner,
     id: string,
     change: MemoryChange & { body: PatchMemoryBody },
-  ): Promise<Result<Memory>>;
+  ): Promise<Result<Released>>;
   restoreMemory(
     owner: Owner,
     id: string,
     change: MemoryChange & { version: number },
-  ): Promise<Result<Memory>>;
+  ): Promise<Result<Released>>;
   releaseMemory(owner: Owner, id: string, change: MemoryChange): Promise<Result<Released>>;
   forget(owner: Owner, id: string, condition?: Precondition): Promise<Result<boolean>>;
   forgetMemories(owner: Owner, request: ForgetMemoriesBody): Promise<Result<Forgotten>>;

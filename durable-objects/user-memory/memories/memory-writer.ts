@@ -26,7 +26,7 @@ import {
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
-import type { Memory, PatchMemoryBody, RememberBody } from "../../../src/domain/schema/memory.ts";
+import type { PatchMemoryBody, RememberBody } from "../../../src/domain/schema/memory.ts";
 import type { Rules } from "../../../src/domain/memory/predicates.ts";
 import { isPerson, leastOf } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
@@ -238,8 +238,11 @@ export class MemoryWriter {
     owner: Owner,
     id: string,
     { body, ...change }: MemoryChange & { body: PatchMemoryBody },
-  ): Promise<Result<Memory>> {
+  ): Promise<Result<Released>> {
     return this.#change(owner, id, change, async (draft, current) => {
+      const rules = await this.#rulesFor(bodyOf(current));
+      if (!rules.ok) return rules;
+      const ruling = rulingOf(bodyOf(current), rules.value);
       const object = body.object ?? current.object;
       const changed = {
         ...bodyOf(current),
@@ -247,7 +250,8 @@ export class MemoryWriter {
         text: patchedText(current, body),
       };
       const { dedupeKey } = await identityOf(owner.hash, changed, false);
-      return patchIn(draft, current, { body, dedupeKey, by: change.by });
+      const patched = patchIn(draft, current, { body, dedupeKey, by: change.by, ruling });
+      return patched.ok ? patched : withPathPrefix(patched, "body");
     });
   }
 
@@ -255,14 +259,17 @@ export class MemoryWriter {
     owner: Owner,
     id: string,
     { version, ...change }: MemoryChange & { version: number },
-  ): Promise<Result<Memory>> {
+  ): Promise<Result<Released>> {
     return this.#change(owner, id, change, async (draft, current) => {
+      const rules = await this.#rulesFor(bodyOf(current));
+      if (!rules.ok) return rules;
       const past = draft.version(id, version);
       if (past === null)
         return fail("not_found", {
           details: [{ path: "body.version", message: "is no version of this memory" }],
         });
-      return restoreIn(draft, current, { past, by: change.by });
+      const ruling = rulingOf(bodyOf(current), rules.value);
+      return restoreIn(draft, current, { past, by: change.by, ruling });
     });
   }
 
@@ -483,7 +490,7 @@ export class MemoryWriter {
     decide: (
       draft: MemoryDraft,
       current: MemoryRow,
-    ) => Promise<Result<MemoryRow> | Result<{ row: MemoryRow; ended?: readonly MemoryRow[] }>>,
+    ) => Promise<Result<{ row: MemoryRow; ended?: readonly MemoryRow[] }>>,
   ): Promise<Result<Released>> {
     return this.#writes.write<Released>(owner, { once }, async (draft) => {
       const current = currentOf(draft, id);
@@ -494,7 +501,7 @@ export class MemoryWriter {
       if (!decided.ok) return decided;
       const refused = this.#refusal(draft);
       if (refused !== null) return refused;
-      const { row, ended = [] } = "row" in decided.value ? decided.value : { row: decided.value };
+      const { row, ended = [] } = decided.value;
       const { version, id: changedId } = row;
       const text = embeddedText(row);
       const vectors = new Map<number, TextEmbedding>();

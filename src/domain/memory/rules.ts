@@ -27,6 +27,9 @@ import { outranks } from "./trust.ts";
  */
 type Ruled = { row: MemoryRow; created: boolean; replaced?: boolean; ended?: readonly MemoryRow[] };
 
+/** The rule that holds for a fact. */
+type Ruling = Pick<Candidate, "policy" | "opposites">;
+
 /** Remembers one memory: adds a new one, or changes a stored one. */
 export function rememberIn(draft: Draft, owner: Owner, given: Candidate): Result<Ruled> {
   const { before: opposites, candidate } = againstOpposites(draft, given);
@@ -76,22 +79,72 @@ const NOT_AHEAD = "is not in the future";
  * fact begins, unless it ends before.
  */
 function againstOpposites(draft: Draft, candidate: Candidate): { before: MemoryRow[]; candidate: Candidate } {
-  const { body, identity, status, policy } = candidate;
+  const { body, identity, status, policy, opposites } = candidate;
   const { subject, predicate, object, scope = null, validTo = Infinity } = body;
   const isClaim = subject !== undefined && predicate !== undefined && object !== undefined;
-  if (status !== "active" || policy === "keepAll" || !isClaim) return { before: [], candidate };
-  const from = validFromOf(body, draft.time);
-  const are = oppositesOf({ predicate, object }, candidate.opposites ?? []);
-  const opposites = draft
-    .ofSubject(normalise(subject), are)
-    .filter((row) => row.id !== identity.id && row.scope === scope && row.status === "active")
-    .filter((row) => goesOn(row, from) && (row.supersededAt ?? Infinity) > from);
-  const before = opposites.filter((row) => row.validFrom <= from);
-  const next = Math.min(...opposites.map((row) => row.validFrom).filter((start) => start > from));
+  if (status !== "active" || !isClaim) return { before: [], candidate };
+  const claim = { id: identity.id, subjectNorm: normalise(subject), predicate, object, scope };
+  const { before, next } = oppositesAt(draft, claim, {
+    from: validFromOf(body, draft.time),
+    policy,
+    opposites,
+  });
   return {
     before,
     candidate: next < validTo ? { ...candidate, body: { ...body, validTo: next } } : candidate,
   };
+}
+
+/** The opposites of a live fact that are true at a time, and when the next one begins. */
+function oppositesAt(
+  draft: Draft,
+  claim: Pick<MemoryRow, "scope"> & {
+    id: string | null;
+    subjectNorm: string;
+    predicate: string;
+    object: string;
+  },
+  { from, policy, opposites: named = [] }: Pick<Candidate, "policy" | "opposites"> & { from: number },
+): { before: MemoryRow[]; next: number } {
+  if (policy === "keepAll") return { before: [], next: Infinity };
+  const opposites = draft
+    .ofSubject(claim.subjectNorm, oppositesOf(claim, named))
+    .filter((row) => row.id !== claim.id && row.scope === claim.scope && row.status === "active")
+    .filter((row) => goesOn(row, from) && (row.supersededAt ?? Infinity) > from);
+  return {
+    before: opposites.filter((row) => row.validFrom <= from),
+    next: Math.min(...opposites.map((row) => row.validFrom).filter((start) => start > from)),
+  };
+}
+
+/**
+ * Ends the opposites of a fact that a change makes true, as a write of it now would; and the fact when the next one begins. Unlike a
+ * write it fails where an opposite has a higher trust: the memory is live, and its words do not wait.
+ */
+function changeFact(
+  draft: Draft,
+  current: MemoryRow,
+  { changes, by, ruling }: { changes: Partial<MemoryRow>; by: Writer; ruling: Ruling },
+): Result<Ruled> {
+  const { id, subjectNorm, predicate, object, scope, ...after } = { ...current, ...changes };
+  const from = Math.max(after.validFrom, draft.time);
+  const isLive = after.status === "active" && goesOn(after, from) && (after.supersededAt ?? Infinity) > from;
+  const saysMore = object !== current.object || after.validTo !== current.validTo;
+  const isClaim = subjectNorm !== null && predicate !== null && object !== null;
+  const { before, next } =
+    isLive && saysMore && isClaim
+      ? oppositesAt(draft, { id, subjectNorm, predicate, object, scope }, { ...ruling, from })
+      : { before: [], next: Infinity };
+  const [first] = before;
+  if (first !== undefined && ruling.policy === "reject") return conflict(first);
+  const guarded = before.find((row) => outranks(row.trust, by.trust));
+  if (guarded !== undefined && ruling.policy !== "lastWriter")
+    return fail("trust_too_low", {
+      details: [{ path: "object", message: `contradicts the memory ${guarded.id}` }],
+    });
+  endAll(draft, before, from);
+  const ends = next < (after.validTo ?? Infinity) ? { validTo: next } : {};
+  return ok({ row: amend(draft, current, { ...changes, ...ends }), created: false, ended: before });
 }
 
 /** Ends facts. Their history stays, and they can be restored. */
@@ -118,7 +171,8 @@ const reaches = ({ validTo }: Candidate["body"], after: MemoryRow): boolean =>
   validTo === undefined || validTo >= after.validFrom;
 
 /** True if a version ends after this time, or not at all, by what its caller said. */
-const goesOn = ({ validTo }: MemoryRow, from: number): boolean => validTo === null || validTo > from;
+const goesOn = ({ validTo }: Pick<MemoryRow, "validTo">, from: number): boolean =>
+  validTo === null || validTo > from;
 
 /** Quarantines a candidate that may not change a stored memory. */
 function wait(
@@ -262,8 +316,8 @@ const saysItsTriple = (row: MemoryRow): boolean =>
 export function patchIn(
   draft: Draft,
   current: MemoryRow,
-  { body, dedupeKey, by }: { body: PatchMemoryBody; dedupeKey: string; by: Writer },
-): Result<MemoryRow> {
+  { body, dedupeKey, by, ruling }: { body: PatchMemoryBody; dedupeKey: string; by: Writer; ruling: Ruling },
+): Result<Ruled> {
   if (outranks(current.trust, by.trust)) return fail("trust_too_low");
   const refusals: [path: string, message: string][] = [];
   refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
@@ -283,9 +337,10 @@ export function patchIn(
   if (isOver(body, draft.time)) refusals.push(["expiresAt", NOT_AHEAD]);
   if (refusals.length > 0)
     return fail("invalid_request", {
-      details: refusals.map(([path, message]) => ({ path: `body.${path}`, message })),
+      details: refusals.map(([path, message]) => ({ path, message })),
     });
-  return ok(amend(draft, current, { ...changes, ...signedBy(by, current, changes) }));
+  const signed = { ...changes, ...signedBy(by, current, changes) };
+  return changeFact(draft, current, { changes: signed, by, ruling });
 }
 
 /** The trust and the writer of a memory after a change. A change of nothing leaves both. */
@@ -333,8 +388,8 @@ export function revive(draft: Draft, row: MemoryRow): MemoryRow {
 export function restoreIn(
   draft: Draft,
   current: MemoryRow,
-  { past, by }: { past: MemoryRow; by: Writer },
-): Result<MemoryRow> {
+  { past, by, ruling }: { past: MemoryRow; by: Writer; ruling: Ruling },
+): Result<Ruled> {
   if (outranks(current.trust, by.trust)) return fail("trust_too_low");
   const {
     version: _version,
@@ -355,7 +410,7 @@ export function restoreIn(
     ...(neverTrue({ ...current, validTo: past.validTo }) && { validTo: current.validTo }),
     ...(past.expiresAt !== null && past.expiresAt < draft.time && { expiresAt: current.expiresAt }),
   };
-  return ok(amend(draft, current, { ...changes, trust: by.trust }));
+  return changeFact(draft, current, { changes: { ...changes, trust: by.trust }, by, ruling });
 }
 
 /** Releases a memory from quarantine, as if it were remembered now. */

@@ -82,10 +82,10 @@ const patchRoute = route("patch", "/v1/users/{user}/memories/{id}", {
   operationId: "updateMemory",
   summary: "Correct a memory",
   description:
-    "The wrong version stays in the history. If the world has changed, remember the new fact instead: it supersedes the old one.",
+    "The wrong version stays in the history. If the world has changed, remember the new fact instead: it supersedes the old one. A fact that gets another object, or goes on, ends its opposites; `superseded` names them.",
   ...requireScope("write"),
   request: { params: memoryPath, headers: changeHeaders, body: body(PatchMemoryBody) },
-  responses: { 200: json(Memory, withVersion) },
+  responses: { 200: json(RememberedMemory, withVersion) },
 });
 
 const forgetRoute = route("delete", "/v1/users/{user}/memories/{id}", {
@@ -125,9 +125,10 @@ const historyRoute = route("get", "/v1/users/{user}/memories/{id}/history", {
 const restoreRoute = route("post", "/v1/users/{user}/memories/{id}/restore", {
   operationId: "restoreMemory",
   summary: "Restore a version of a memory",
+  description: "A fact that says more by this ends its opposites; `superseded` names them.",
   ...requireScope("write"),
   request: { params: memoryPath, headers: changeHeaders, body: body(RestoreMemoryBody) },
-  responses: { 200: json(Memory, withVersion) },
+  responses: { 200: json(RememberedMemory, withVersion) },
 });
 
 const releaseRoute = route("post", "/v1/users/{user}/memories/{id}/release", {
