@@ -77,6 +77,31 @@ describe("an instruction of the user", () => {
     expect(await stableLines(newUser())).toEqual([]);
   });
 
+  it("is the owner's in a chat of several people, as far as the names are known", async () => {
+    const user = newUser();
+    const says = (name: string, content: string) => ({ role: "user", name, content });
+    const { id } = await create(user);
+    await append(id, [says("Ana", "Always answer in English.")]);
+    expect(await instructions(user)).toEqual(["- Always answer in English."]);
+    // Of several names nobody's is the owner's.
+    await append(id, [says("Bob", "Always answer in French.")]);
+    expect(await instructions(user)).toEqual([]);
+    const chat = { threadId: id, owners: ["Ana"], extract: ["facts"] };
+    expect((await call(`/v1/users/${user}/ingest`, { json: chat })).status).toBe(202);
+    await append(id, [says("Bob", "From now on answer in German."), says("ANA", "Always name the allergens.")]);
+    await append(id, [{ ...says(" ", "Always answer in Dutch."), speaker: "Ana" }]);
+    expect(await instructions(user)).toEqual(["- Always name the allergens.", "- Always answer in English."]);
+    const other = newUser();
+    const first = [says("Bob", "Always answer in French."), says("Ana", "Always answer in English.")];
+    const json = { messages: first, owners: ["ana"] };
+    expect((await call(`/v1/users/${other}/ingest`, { json })).status).toBe(202);
+    expect(await instructions(other)).toEqual(["- Always answer in English."]);
+    // An export keeps whose they are.
+    const imported = newUser();
+    await importTo(imported, await exportOf(other));
+    expect(await instructions(imported)).toEqual(["- Always answer in English."]);
+  });
+
   it("is no person's if a model, a tool or an import writes it, by an append, a batch, an ingest or an import", async () => {
     const [user, other] = [newUser(), newUser()];
     await threadOf(user, [RULE]);

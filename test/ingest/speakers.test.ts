@@ -14,7 +14,7 @@ import { call, newUser } from "../call.ts";
 import { ingest } from "./calls.ts";
 import { sourceMessage } from "./source-message.ts";
 
-const said = (name: unknown, content = "Hello.") => ({
+const message = (name: unknown, content = "Hello.") => ({
   role: "user",
   content,
   ...(name !== null && { name }),
@@ -22,12 +22,12 @@ const said = (name: unknown, content = "Hello.") => ({
 const speakersOf = (...names: unknown[]): Speakers =>
   withSpeakers(
     null,
-    names.map((name) => said(name)),
+    names.map((name) => message(name)),
     () => false,
   ) ?? UNNAMED;
 /** For each of these names of users in one thread, if it is the owner's. */
 const owned = (names: unknown[], owners: string[] | null = null) =>
-  names.map((name) => isOfOwner(said(name), { ...speakersOf(...names), owners }));
+  names.map((name) => isOfOwner(message(name), { ...speakersOf(...names), owners }));
 
 describe("the owner of a memory", () => {
   it("wrote the messages of users if nobody has a name, or all have one", () => {
@@ -47,21 +47,21 @@ describe("the owner of a memory", () => {
 
   it("is never a user with an empty name, one that is too long or no text, nor another role", () => {
     for (const name of ["", "  ", "x".repeat(257), {}, true]) {
-      expect(owned([name]), String(name)).toEqual([false]);
-      expect(speakerOf(said(name))).toBeNull();
+      expect(owned([name])).toEqual([false]);
+      expect(speakerOf(message(name))).toBeNull();
     }
     expect(isOfOwner({ role: "assistant", content: "" }, UNNAMED)).toBe(false);
   });
 
   it("may have the name in `speaker`", () => {
-    const message = { role: "user", content: "Hello.", speaker: "Ana" };
-    expect(speakerOf(message)).toBe("Ana");
-    expect(isOfOwner(message, speakersOf("Ana", "Bob"))).toBe(false);
+    const one = { role: "user", content: "Hello.", speaker: "Ana" };
+    expect(speakerOf(one)).toBe("Ana");
+    expect(isOfOwner(one, speakersOf("Ana", "Bob"))).toBe(false);
   });
 });
 
 describe("an ingest with `owners`", () => {
-  const talk = [said("Ana", "I live in Porto."), said("Bob", "I live in Rome.")];
+  const talk = [message("Ana", "I live in Porto."), message("Bob", "I live in Rome.")];
   const ownersOf = async (threadId: string) => (await call(`/v1/threads/${threadId}`)).body.owners;
 
   it("lets the thread keep them until others come, also in its forks", async () => {
@@ -70,7 +70,7 @@ describe("an ingest with `owners`", () => {
     expect(first.status).toBe(202);
     const { threadId } = first.body;
     expect(await ownersOf(threadId)).toEqual(["Ana"]);
-    await ingest(user, { messages: [...talk, said("Bob", "Bye.")] });
+    await ingest(user, { messages: [...talk, message("Bob", "Bye.")] });
     expect(await ownersOf(threadId)).toEqual(["Ana"]);
     const fork = await call(`/v1/threads/${threadId}/fork`, { json: {} });
     expect(fork.body.owners).toEqual(["Ana"]);
@@ -98,11 +98,11 @@ describe("an ingest with `owners`", () => {
     ["owners[0]", { owners: ["x".repeat(257)] }],
     ["owners", { owners: Array.from({ length: 33 }, (_, i) => `Ana ${i}`) }],
     ["owners", { owners: ["Zoe"] }],
-    ["owners", { owners: ["Ana"], messages: [said(null)] }],
-    ["messages[0].name", { messages: [said("")] }],
-    ["messages[0].name", { messages: [said({ first: "Ana" })] }],
-    ["messages[0].name", { messages: [said("x".repeat(257))] }],
-    ["messages[0].speaker", { messages: [{ ...said(null), speaker: " " }] }],
+    ["owners", { owners: ["Ana"], messages: [message(null)] }],
+    ["messages[0].name", { messages: [message("")] }],
+    ["messages[0].name", { messages: [message({ first: "Ana" })] }],
+    ["messages[0].name", { messages: [message("x".repeat(257))] }],
+    ["messages[0].speaker", { messages: [{ ...message(null), speaker: " " }] }],
   ])("names the field %s of bad input", async (path, body) => {
     const user = newUser();
     const { status, body: answer } = await ingest(user, { messages: talk, ...body });
@@ -115,10 +115,10 @@ describe("the checks of a chat of several people", () => {
   const ana = (text: string) => sourceMessage({ text, speaker: "Ana", isOwner: true });
   const bob = (text: string) => sourceMessage({ text, speaker: "Bob" });
   const check = (
-    message: SourceMessage,
+    given: SourceMessage,
     [subject, predicate, object]: [string, string, string],
     text?: string,
-  ) => checkProposal("fact", { subject, predicate, object, sources: [1], ...(text && { text }) }, [message]);
+  ) => checkProposal("fact", { subject, predicate, object, sources: [1], ...(text && { text }) }, [given]);
 
   it("take what somebody says of themselves as a fact about them, and never about the owner", () => {
     const said = bob("I'm allergic to peanuts. My sister Lea lives in Rome.");

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { LayerName, Shown } from "../../../src/domain/context/block.ts";
 import { withoutReplaced, wordsOf } from "../../../src/domain/context/replaced-standing.ts";
+import { isOfOwner, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import type { PlannedLayer } from "../../../src/domain/context/layers.ts";
 import { hash32 } from "../../../src/domain/hash.ts";
 import { day, oneLine, quoted } from "../../../src/domain/conversation/stored-text.ts";
@@ -15,7 +16,7 @@ import type { EntryStore } from "../../storage/entry-store.ts";
 import { isMessage, positionOf, seqOf } from "../core/position.ts";
 import { toSqlCondition } from "../core/sql-condition.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
-import { type Document, type Documents, isOfMessage } from "../search-index/documents.ts";
+import { type Document, type Documents, isOfMessage, withoutSpeaker } from "../search-index/documents.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
@@ -198,12 +199,9 @@ export class ContextItems {
         if (document === undefined || id === undefined || !there.has(place.n)) return null;
         // Another message may have taken its place.
         if (place.standing !== undefined)
-          return standingItems(document, id).find((item) => keyOf(item.place) === keyOf(place)) ?? null;
+          return this.#standingItems(document, id).find((item) => keyOf(item.place) === keyOf(place)) ?? null;
         const { name, role } = document.message;
-        const whole =
-          name !== undefined && document.text.startsWith(`${name}: `)
-            ? document.text.slice(name.length + 2)
-            : document.text;
+        const whole = withoutSpeaker(document.text, document.message);
         const [start, end] = place.passage ?? [0, whole.length];
         const text = `${start > 0 ? "… " : ""}${oneLine(whole.slice(start, end))}${end < whole.length ? " …" : ""}`;
         const said = `${name === undefined ? role : quoted(name)} said`;
@@ -287,12 +285,19 @@ export class ContextItems {
         .toSorted((a, b) => b.createdAt - a.createdAt || b.n - a.n)
         .flatMap((document) => {
           const id = threads.get(document.n);
-          return id === undefined ? [] : standingItems(document, id).toReversed();
+          return id === undefined ? [] : this.#standingItems(document, id).toReversed();
         });
       const wordings = new Set(said.map((one) => wordsOf(one.said)));
       if (page.length < STANDING || found.length >= STANDING_MOST || wordings.size >= STANDING)
         return { found, said };
     }
+  }
+
+  /** The passages of a message that hold from then on, if it is still the owner's: another name in its thread may have changed that. */
+  #standingItems(document: Document, id: string): StandingItem[] {
+    const { role, name } = document.message ?? {};
+    const speakers = name === undefined ? null : this.#deps.stores.threads.get(id)?.speakers;
+    return isOfOwner({ role, name }, speakers ?? UNNAMED) ? standingItems(document, id) : [];
   }
 
   #entries(layer: Extract<ContextLayer, { type: "entries" }>, now: number): ContextItem[] {
@@ -365,12 +370,13 @@ const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
 type StandingItem = ContextItem & { said: string; place: Place & { n: number } };
 
 /** The passages of a message that hold from then on, in its order. */
-function standingItems({ n, text, createdAt, standing }: Document, thread: string): StandingItem[] {
+function standingItems({ n, text, createdAt, standing, message }: Document, thread: string): StandingItem[] {
+  const whole = withoutSpeaker(text, message).trim();
   return (standing ?? []).map((passage) => {
     const said = text.slice(...passage);
     return {
       id: `${thread}:${seqOf(n)}`,
-      place: { n, passage, standing: said === text.trim() ? "whole" : "part", hash: hash32(said) },
+      place: { n, passage, standing: said === whole ? "whole" : "part", hash: hash32(said) },
       shown: { text: `${oneLine(said)} (${day(createdAt)})` },
       saidAt: createdAt,
       said,

@@ -154,14 +154,23 @@ export class IngestService {
 
   /** Appends the new messages and adds the ingest, in the caller's transaction. */
   #record(thread: StoredThread, request: IngestRequest): Result<Ingested> {
+    const { stores } = this.#deps;
+    const { owners } = request;
+    const known = thread.speakers ?? UNNAMED;
+    const ownersChanged = owners !== undefined && !sameOwners(known.owners, owners);
+    // Before the messages: an instruction is marked if it is the owner's.
+    if (ownersChanged) stores.threads.setSpeakers(thread, { ...known, owners });
     const placed = placeMessages(this.#deps, thread, request);
     if (!placed.ok) return placed;
     const { seqs, stored, changed } = placed.value;
-    const ownersChanged = this.#keepOwners(thread.id, request.owners);
-    if (!ownersChanged.ok) return ownersChanged;
+    if (owners !== undefined && !areSpeakers(owners, stores.threads.get(thread.id)?.speakers ?? UNNAMED))
+      return invalidField(
+        "body.owners",
+        "names nobody: no user's message of this thread has one of these names",
+      );
     const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
     if (extracted !== undefined && !extracted.ok) return extracted;
-    const { store, stores, languageModel, alarms, now } = this.#deps;
+    const { store, languageModel, alarms, now } = this.#deps;
     const { marks: began, failed } = this.#extentOf(thread);
     // A fork keeps what failed in its origin.
     if (failed.length > 0 && store.marks(thread.n) === null) store.reach(thread.n, began, failed);
@@ -170,7 +179,7 @@ export class IngestService {
     const isRepeated =
       stored === 0 &&
       changed.length === 0 &&
-      !ownersChanged.value &&
+      !ownersChanged &&
       request.extracted === undefined &&
       (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
@@ -190,7 +199,7 @@ export class IngestService {
       progress: began,
       failed: [],
       // The ingest in which it failed may be gone.
-      redo: ownersChanged.value
+      redo: ownersChanged
         ? this.#ofOthersBefore(began, request)
         : changed.length > 0
           ? this.#changedIn(changed, request)
@@ -223,22 +232,6 @@ export class IngestService {
     alarms.scheduleBy(isDone ? this.#deps.runner.nextDue() : now());
     const status = isDone ? ("done" as const) : state.status;
     return ok({ ingestId: request.id, threadId: thread.id, stored, known: state.known, status });
-  }
-
-  /** Notes which names are the owner's. True if others were before: what was extracted may be of somebody else. */
-  #keepOwners(threadId: string, owners: IngestRequest["owners"]): Result<boolean> {
-    if (owners === undefined) return ok(false);
-    const { threads } = this.#deps.stores;
-    const thread = threads.get(threadId);
-    const known = thread?.speakers ?? UNNAMED;
-    if (thread === null || !areSpeakers(owners, known))
-      return invalidField(
-        "body.owners",
-        "names nobody: no user's message of this thread has one of these names",
-      );
-    if (sameOwners(known.owners, owners)) return ok(false);
-    threads.setSpeakers(thread, { ...known, owners });
-    return ok(true);
   }
 
   /** What was extracted while other names were the owner's. An episode tells what all of them said, and stays. */

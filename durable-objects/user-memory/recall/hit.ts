@@ -3,7 +3,7 @@ import type { Passage } from "../../../src/domain/ranking/passages.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
 import { seqOf } from "../core/position.ts";
 import type { RankedHit } from "./hybrid-search.ts";
-import type { DocumentOfMessage } from "../search-index/documents.ts";
+import { type DocumentOfMessage, withoutSpeaker } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** A memory's row and the versions beside it, or a message's thread and its neighbours there in their order. */
@@ -68,7 +68,7 @@ function passageIn(shown: string, indexed: string, passage: Passage | undefined)
 function neighbourOf(document: DocumentOfMessage): NonNullable<Hit["window"]>[number] {
   const { n, text, createdAt, message } = document;
   const { role, name, cut: stored } = message;
-  const whole = withoutSpeaker(text, { name });
+  const whole = withoutSpeaker(text, message);
   const cut = stored === true || whole.length > WINDOW_CHARACTERS;
   return {
     seq: seqOf(n),
@@ -79,7 +79,3 @@ function neighbourOf(document: DocumentOfMessage): NonNullable<Hit["window"]>[nu
     createdAt,
   };
 }
-
-/** The message's own text: the index puts the speaker's name before it. */
-const withoutSpeaker = (text: string, { name }: { name?: string | undefined }): string =>
-  name !== undefined && text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;

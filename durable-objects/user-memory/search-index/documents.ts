@@ -32,6 +32,10 @@ export type Document = {
 
 export type DocumentOfMessage = Document & { message: MessageRecord };
 
+/** The message's own text: the index puts the speaker's name before it. */
+export const withoutSpeaker = (text: string, { name }: Pick<MessageRecord, "name"> = {}): string =>
+  name !== undefined && text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
+
 export const isOfMessage = (document: Document): document is DocumentOfMessage =>
   document.message !== undefined;
 

@@ -1,3 +1,4 @@
+import { speakerOf } from "../../../src/domain/conversation/speakers.ts";
 import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import { chosenFrom, narrowest, type SqlCondition } from "../core/sql-condition.ts";
@@ -53,17 +54,21 @@ export class MessageStore implements DocumentSource {
   }
 
   /**
-   * `text`: what recall searches; empty if there is none. `trust`: the writer's, a person's unless set; no other's
-   * instructions are marked.
+   * Returns the text that recall searches; empty if there is none. `message`: the parsed body. `trust`: the writer's, a person's
+   * unless set; no other's instructions are marked, and only those of the memory's owner.
    */
   write(
     position: number,
     body: Uint8Array,
-    { createdAt, trust = "user" }: { createdAt: number; trust?: Trust | undefined },
-  ): { message: Message; text: string } {
-    const message = parsed(body);
+    {
+      message,
+      isOwner,
+      createdAt,
+      trust = "user",
+    }: { message: Message; isOwner: boolean; createdAt: number; trust?: Trust | undefined },
+  ): string {
     const document = documentOf(message);
-    const standing = isPerson(trust) ? standingIn(message, document.text) : null;
+    const standing = isOwner && isPerson(trust) ? standingIn(message, document.text) : null;
     this.#sql.exec(
       `INSERT INTO messages (position, created_at, role, standing, passages, document, body)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -82,7 +87,7 @@ export class MessageStore implements DocumentSource {
         start / PART,
         body.subarray(start, start + PART),
       );
-    return { message, text: document.text };
+    return document.text;
   }
 
   documents(positions: readonly number[]): Document[] {
@@ -326,6 +331,6 @@ type StoredDocument = MessageRecord & { text: string };
 /** The part of a message that recall reads. */
 function documentOf(message: Message): StoredDocument {
   const { text, cut } = searchableText(message);
-  const named = typeof message["name"] === "string" && { name: message["name"] };
-  return { text, role: message.role, ...named, ...(cut && { cut }) };
+  const name = speakerOf(message);
+  return { text, role: message.role, ...(name !== null && { name }), ...(cut && { cut }) };
 }

@@ -4,7 +4,12 @@ import {
   type ContinuationOptions,
   validateContinuation,
 } from "../../../src/domain/conversation/continuation.ts";
-import { withSpeakers } from "../../../src/domain/conversation/speakers.ts";
+import {
+  isOfOwner,
+  type Speakers,
+  UNNAMED,
+  withSpeakers,
+} from "../../../src/domain/conversation/speakers.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
@@ -71,11 +76,19 @@ export class ThreadMessages {
       const { createdAt = now, trust } = append;
       const saidAt = (i: number) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now));
       const embeds = this.#embeds(thread);
-      const written = bodies.map((body, i) =>
-        this.#write(positionOf(thread.n, first + i), body, { createdAt: saidAt(i), trust, embeds, atOnce }),
+      const messages = bodies.map(parsed);
+      const speakers = this.#withSpeakers(thread, first, messages);
+      const waits = messages.map((message, i) =>
+        this.#write(positionOf(thread.n, first + i), bodies[i] ?? new Uint8Array(), {
+          message,
+          isOwner: isOfOwner(message, speakers),
+          createdAt: saidAt(i),
+          trust,
+          embeds,
+          atOnce,
+        }),
       );
-      this.#noteSpeakers(thread, first, written);
-      if (written.some(({ waits }) => waits)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      if (waits.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       this.#deps.messagesChanged(id);
       const length = thread.length + bodies.length;
       return ok(
@@ -90,10 +103,10 @@ export class ThreadMessages {
     seq: number,
     { body, createdAt, trust }: { body: Uint8Array; createdAt: number; trust: Trust | undefined },
   ): boolean {
-    const position = positionOf(thread.n, seq);
-    const written = this.#write(position, body, { createdAt, trust, embeds: this.#embeds(thread) });
-    this.#noteSpeakers(thread, seq, [written]);
-    return written.waits;
+    const message = parsed(body);
+    const isOwner = isOfOwner(message, this.#withSpeakers(thread, seq, [message]));
+    const embeds = this.#embeds(thread);
+    return this.#write(positionOf(thread.n, seq), body, { message, isOwner, createdAt, trust, embeds });
   }
 
   read(id: string, query: MessagesQuery): Result<MessagePage> {
@@ -140,14 +153,16 @@ export class ThreadMessages {
       this.#deps.index.removeRanges([[position, position]]);
       const now = this.#deps.now();
       const atOnce = embeddedAtOnce();
-      const written = this.#write(position, body, {
+      const message = parsed(body);
+      const waits = this.#write(position, body, {
+        message,
+        isOwner: isOfOwner(message, this.#withSpeakers(thread, seq, [message])),
         createdAt,
         trust,
         embeds: this.#embeds(thread),
         atOnce,
       });
-      this.#noteSpeakers(thread, seq, [written]);
-      if (written.waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      if (waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       threads.extend(thread, 0, now);
       threads.endImport(thread);
       this.#deps.messagesChanged(id);
@@ -294,19 +309,19 @@ export class ThreadMessages {
     return this.#deps.byMeaning && indexing !== "lexical";
   }
 
-  /** Notes the names of users that are new to the thread. `first`: the seq of the first of the messages. */
-  #noteSpeakers(thread: StoredThread, first: number, written: readonly { message: Message }[]): void {
+  /** The speakers of a thread, with the names that further messages bring. `first`: the seq of the first of these. */
+  #withSpeakers(thread: StoredThread, first: number, messages: readonly Message[]): Speakers {
     const { reader, threads } = this.#stores;
     const hadUser = () => {
       const before = { order: "newest", from: first, view: "raw", slice: 1, role: "user" } as const;
       return !reader.walk(thread, before).next().done;
     };
-    const messages = written.map(({ message }) => message);
     const speakers = withSpeakers(thread.speakers, messages, hadUser);
     if (speakers !== null && speakers !== thread.speakers) threads.setSpeakers(thread, speakers);
+    return speakers ?? UNNAMED;
   }
 
-  /** `atOnce`: the characters that may still be embedded now. `waits`: the message waits for a vector. */
+  /** `atOnce`: the characters that may still be embedded now. Returns whether the message waits for a vector. */
   #write(
     position: number,
     body: Uint8Array,
@@ -315,18 +330,20 @@ export class ThreadMessages {
       atOnce,
       ...written
     }: {
+      message: Message;
+      isOwner: boolean;
       createdAt: number;
       trust: Trust | undefined;
       embeds: boolean;
       atOnce?: { characters: number };
     },
-  ): { message: Message; waits: boolean } {
-    const { message, text } = this.#stores.messages.write(position, body, written);
-    if (text === "") return { message, waits: false };
+  ): boolean {
+    const text = this.#stores.messages.write(position, body, written);
+    if (text === "") return false;
     const now = atOnce !== undefined && (atOnce.characters -= text.length) >= 0;
     const indexed = embeds ? (now ? this.#deps.indexNow(text) : undefined) : ONLY_WORDS;
     this.#deps.index.put(position, text, indexed);
-    return { message, waits: indexed === undefined };
+    return indexed === undefined;
   }
 }
 

@@ -54,12 +54,11 @@ const RULES: readonly Rule[] = STANDING_WORDS.map((words: StandingWords): Rule =
 });
 
 /**
- * Finds the standing instructions ("always …", "from now on …") and preferences ("I prefer …") in a message, by their wording: only
- * a user's own words, not what they paste or quote. A message with a `name` is of one speaker among several, and has none.
- * `text`: what recall searches of the message, in which the passages are.
+ * Finds the standing instructions ("always …", "from now on …") and preferences ("I prefer …") in a message of the memory's owner,
+ * by their wording: only their own words, not what they paste or quote. `text`: what recall searches of the message, in which the
+ * passages are.
  */
-export function standingIn(message: MessageText & { role: string }, text: string): Standing | null {
-  if (message.role !== "user" || typeof message.name === "string") return null;
+export function standingIn(message: MessageText, text: string): Standing | null {
   const written = beginningOf(writtenText(message));
   if (!hasCue(written)) return null;
   let isOrder = false;

@@ -1,15 +1,17 @@
+import { speakerOf } from "../conversation/speakers.ts";
 import { limits } from "../limits.ts";
 
 /** The fields of a message that hold text, in any SDK's shape. */
-export type MessageText = { content?: unknown; parts?: unknown; name?: unknown };
+export type MessageText = { content?: unknown; parts?: unknown; name?: unknown; speaker?: unknown };
 
 /**
- * The text that search indexes of a message: its `name`, then its text parts without a model's reasoning. At most
+ * The text that search indexes of a message: the name of its speaker, then its text parts without a model's reasoning. At most
  * `limits.searchableText` characters; `cut` if there are more. Empty for a message without text (an image, a tool call).
  */
 export function searchableText(message: MessageText): { text: string; cut: boolean } {
   const text = partsText(message.content ?? message.parts);
-  const spoken = typeof message.name === "string" && text !== "" ? `${message.name}: ${text}` : text;
+  const name = text === "" ? null : speakerOf(message);
+  const spoken = name === null ? text : `${name}: ${text}`;
   const searched = spoken.slice(0, limits.searchableText).toWellFormed();
   return { text: searched, cut: searched.length < spoken.length };
 }
