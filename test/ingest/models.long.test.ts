@@ -51,7 +51,7 @@ describe("a good model", () => {
       {
         text: "user lives in Porto",
         trust: "model",
-        writtenBy: { model: "scripted", prompt: "extract/1", tokenId: expect.any(String) },
+        writtenBy: { model: "scripted", prompt: "extract/2", tokenId: expect.any(String) },
         source: { thread: result.threadId, message: 1, extractor: "scripted" },
       },
       { text: "user works as nurse", source: { message: 3 } },

@@ -339,7 +339,7 @@ describe("extract", () => {
     const model = new ScriptedModel({ facts: [fact] });
     expect(await extract(model, window, ["facts"])).toEqual({
       answer: { proposals: { facts: [fact], episodes: [], procedures: [] }, unusable: [] },
-      prompt: "extract/1",
+      prompt: "extract/2",
       usage: { calls: 1, inputTokens: 100, outputTokens: 10 },
     });
     expect(Object.keys(model.asked[0]?.schema["properties"] as object)).toEqual(["facts"]);

@@ -310,7 +310,7 @@ const known = "src/domain/ingest/known-messages.ts";
 const checks = "src/domain/ingest/checks";
 const own = "src/domain/ingest/own-words.ts";
 const groups = "src/domain/ingest/episode-groups.ts";
-const prompt = "src/domain/ingest/prompts/extract-1.ts";
+const prompt = "src/domain/ingest/prompts/extract-2.ts";
 /** All waits between so many attempts. */
 const pausesOf = (attempts: number): number =>
   Array.from({ length: attempts - 1 }, (_, i) => backOff(i + 1)).reduce((sum, wait) => sum + wait);

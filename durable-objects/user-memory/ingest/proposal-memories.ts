@@ -1,4 +1,6 @@
 import { checksAgainst, type Proposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
+import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
+import { ownerNames, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { ok, type Result } from "../../../src/domain/errors.ts";
 import type { Candidate, Owner, Writer } from "../../../src/domain/memory/record.ts";
 import { leastOf, trustOfRole } from "../../../src/domain/memory/trust.ts";
@@ -124,10 +126,22 @@ export class ProposalMemories {
   async #proposed({ proposals, extractor, window }: Step, { ingest, thread }: Given): Promise<Proposed[]> {
     const { facts, episodes, procedures } = proposals;
     const check = checksAgainst(window);
+    const owners = ownerNames(thread.speakers ?? UNNAMED);
+    const others = new Map(
+      window.flatMap(({ seq, speaker, isOwner }) => (isOwner || speaker === null ? [] : [[seq, speaker]])),
+    );
     const times = new Map(window.map(({ seq, at }) => [seq, at]));
     const roles = new Map(window.map(({ seq, role }) => [seq, role]));
     const { scope, by: caller } = ingest.state;
-    const sourceOf = (seq: number) => ({ thread: thread.id, message: seq, extractor: nameOf(extractor) });
+    const sourceOf = (seq: number) => {
+      const speaker = others.get(seq);
+      return {
+        thread: thread.id,
+        message: seq,
+        ...(speaker !== undefined && { speaker }),
+        extractor: nameOf(extractor),
+      };
+    };
     const saidAt = (sources: readonly number[]): number | undefined =>
       sources.reduce<number | undefined>((last, seq) => {
         const at = times.get(seq);
@@ -168,7 +182,8 @@ export class ProposalMemories {
       };
     };
     const all = [
-      ...facts.map((fact) => () => {
+      ...facts.map((given) => () => {
+        const fact = ofOwner(given, owners);
         const { sources, validFrom = saidAt(sources), ...fields } = fact;
         return propose("fact", fact, { ...fields, ...(validFrom !== undefined && { validFrom }) });
       }),

@@ -32,6 +32,12 @@ export function isOfOwner(message: AnyMessage, { names, hasUnnamed, owners }: Sp
   return !hasUnnamed && names.length === 1 && names[0] === key;
 }
 
+/** The names that are the owner's in a thread. */
+export function ownerNames(speakers: Speakers): readonly string[] {
+  const { names, owners } = speakers;
+  return owners ?? names.filter((name) => isOfOwner({ role: "user", name }, speakers));
+}
+
 /**
  * The speakers of a thread with those of further messages; the same object if there is none new. `hadUser`: true if a user wrote in
  * the thread before, which is asked for at the first name only.

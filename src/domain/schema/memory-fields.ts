@@ -41,6 +41,9 @@ export const MemorySource = z
   .strictObject({
     thread: name.optional(),
     message: z.union([name, z.int()]).optional().openapi({ description: "A seq, or an id of yours." }),
+    speaker: name
+      .optional()
+      .openapi({ description: "Who says it in the message, if it is not the owner of the memory." }),
     extractor: name
       .optional()
       .openapi({ description: "The model or program that extracted the memory from a conversation." }),

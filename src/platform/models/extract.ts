@@ -1,5 +1,5 @@
 import type { Proposals } from "../../domain/ingest/proposal.ts";
-import { answerSchema, NAME, promptOf, shapes } from "../../domain/ingest/prompts/extract-1.ts";
+import { answerSchema, NAME, promptOf, shapes } from "../../domain/ingest/prompts/extract-2.ts";
 import type { z } from "zod";
 import type { Window } from "../../domain/ingest/window.ts";
 import type { ExtractKind } from "../../domain/schema/ingest.ts";

@@ -41,6 +41,12 @@ export function mayTell(
 export const withSpeaker = (text: string, { speaker, isOwner }: Omit<Spoken, "role">): string | null =>
   isOwner ? text : speaker && `${speaker}: ${text}`;
 
+/** The fact with "user" for each name of the owner's: "Ana lives in Porto" is about the same person as "I live in Porto". */
+export function ofOwner(fact: FactProposal, names: readonly string[]): FactProposal {
+  const subject = names.map((name) => ofUser(fact.subject, name)).find((own) => own !== null);
+  return subject == null ? fact : withSubject(fact, subject);
+}
+
 /** "Bob's sister" as "user's sister", if the name is Bob; null if the subject is not of that name. */
 export function ofUser(subject: string, name: string): string | null {
   const key = normalise(name);
