@@ -172,6 +172,10 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.memories.forgetAll(...args);
   }
 
+  memoryIdOf(...args: Args<"memoryIdOf">) {
+    return this.#parts.memories.idOf(...args);
+  }
+
   indexingOf(...args: Args<"indexingOf">) {
     return this.#parts.memoryIndex.stateOf(...args);
   }

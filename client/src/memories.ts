@@ -108,7 +108,7 @@ export class Memories {
     return this.#change("POST", pathOf(user, id, "restore"), { json: { version }, options });
   }
 
-  /** Releases a memory from quarantine. It gets the id of the memory that it replaces, if any. `superseded`: the facts that it ended. */
+  /** Releases a memory from quarantine. It may become another, which its former id reaches. `superseded`: the facts that it ended. */
   release(user: string, id: string, options: ChangeOptions = {}): Promise<RememberedMemory> {
     return this.#change("POST", pathOf(user, id, "release"), { options });
   }

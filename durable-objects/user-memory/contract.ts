@@ -204,6 +204,8 @@ export interface MemoriesRpc {
   forget(owner: Owner, id: string, condition?: Precondition): Promise<Result<boolean>>;
   forgetMemories(owner: Owner, request: ForgetMemoriesBody): Promise<Result<Forgotten>>;
   forgetAllMemories(owner: Owner): Promise<Result<null>>;
+  /** The memory that has this id, or that one became which waited in quarantine under it; null if there is none. */
+  memoryIdOf(id: string): Promise<string | null>;
   /** `lexical`: the version is found by its words, and still waits for its vector. */
   indexingOf(version: number): Promise<"lexical" | "full">;
 }

@@ -145,9 +145,15 @@ function change(world: World, memo: Memo, op: Op & { do: "patch" | "restore" | "
   if (now.status === "active") return [done(world, 200, [memo.birth])];
   const alike = world.filter((other) => said(other).status === "active" && said(other).text === now.text);
   if (alike.length === 0) return [done(put(world, memo, { ...now, status: "active" }), 200, [memo.birth])];
-  return alike.map((other) =>
-    done(put(without(world, memo.birth), other, merged(said(other), now)), 200, [other.birth]),
-  );
+  return alike.flatMap((other) => {
+    const next = merged(said(other), now);
+    const left = without(world, memo.birth);
+    const changed = left.map((one) =>
+      one === other ? { ...other, versions: [...other.versions, next] } : one,
+    );
+    // It notes the id that waited: a version more, unless it was the same one before.
+    return [...new Set([put(left, other, next), changed])].map((one) => done(one, 200, [other.birth]));
+  });
 }
 
 const subjectOf = ({ name }: Memo): string => name?.replace("triple ", "") ?? "";

@@ -1,11 +1,12 @@
 // Memories for review: never recalled, then released or rejected.
 import { afterEach, expect, it } from "vitest";
-import { newUser } from "../call.ts";
+import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import {
   forget,
   get,
   history,
+  historyPage,
   list,
   listTexts,
   patch,
@@ -13,7 +14,9 @@ import {
   release,
   remember,
   remembered,
+  restoreVersion,
 } from "../memory-calls.ts";
+import { exportOf, importTo } from "../transfer-calls.ts";
 
 const T = 1_780_000_000_000;
 const DAY = 86_400_000;
@@ -100,12 +103,9 @@ it("becomes one with the active memory of its text when it is released", async (
   const active = await remembered(user, { text: "Alice likes tea", tags: ["a"] });
   const { id } = await remembered(user, extracted("Alice likes tea", { tags: ["b"] }));
   expect((await release(user, id)).body).toMatchObject({ id: active.id, tags: ["a", "b"] });
-  expect((await get(user, id)).status).toBe(404);
+  expect((await get(user, id)).body).toMatchObject({ id: active.id, waitedAs: id, tags: ["a", "b"] });
   const again = await release(user, id);
-  expect([again.status, again.body.error.message]).toEqual([
-    404,
-    expect.stringContaining("the answer of that release names it"),
-  ]);
+  expect([again.status, again.body.id]).toEqual([200, active.id]);
   expect(await list(user, "status=quarantined&status=active")).toHaveLength(1);
 });
 
@@ -125,8 +125,68 @@ it("supersedes the live fact when it is released, from then on, also if it was c
     expect(body.updatedAt).toBeGreaterThanOrEqual(T + 2 * DAY);
     expect((await get(user, live.id)).body.object).toBe("Porto");
     expect(await history(user, live.id)).toMatchObject([{ object: "Porto" }, { object: "Lisbon" }]);
-    expect((await get(user, waiting.id)).status).toBe(404);
+    expect((await get(user, waiting.id)).body).toMatchObject({ id: live.id, object: "Porto" });
   }
+});
+
+it("is found under the id that it waited under, by each call, also after later changes", async () => {
+  const user = newUser();
+  const waiting = await remembered(user, extracted("", { ...lives, object: "Porto", text: undefined }));
+  const { body: released } = await release(user, waiting.id);
+  expect(released.id).not.toBe(waiting.id);
+  const corrected = await patch(user, waiting.id, { object: "Braga" });
+  expect(corrected.body).toMatchObject({ id: released.id, object: "Braga" });
+  await remembered(user, { ...lives, object: "Lisbon" });
+  expect((await get(user, waiting.id)).body).toMatchObject({ id: released.id, object: "Lisbon" });
+  const { items, cursor } = (await historyPage(user, waiting.id, "limit=2")).body;
+  expect(items.map(({ object }: { object: string }) => object)).toEqual(["Lisbon", "Braga"]);
+  const rest = (await historyPage(user, waiting.id, `limit=2&cursor=${cursor}`)).body;
+  expect(rest.items[0]).toMatchObject({ object: "Porto", waitedAs: waiting.id });
+  const { body: restored } = await restoreVersion(user, waiting.id, released.version);
+  expect(restored).toMatchObject({ id: released.id, object: "Porto" });
+  expect((await forget(user, waiting.id)).status).toBe(204);
+  for (const id of [waiting.id, released.id]) expect((await get(user, id)).status).toBe(404);
+  expect((await forget(user, waiting.id)).status).toBe(404);
+});
+
+it("is found under the id that an ingest answered, once it is released", async () => {
+  const user = newUser();
+  const live = await remembered(user, { ...lives, subject: "user", object: "Porto" });
+  const ingest = {
+    mode: "wait",
+    messages: [{ role: "user", content: "I live in Ghent." }],
+    extracted: { facts: [{ subject: "user", predicate: "lives in", object: "Ghent", sources: [0] }] },
+  };
+  const { ingestId } = (await call(`/v1/users/${user}/ingest`, { json: ingest })).body;
+  const [{ outcome, memoryId }] = (await call(`/v1/ingests/${ingestId}`)).body.results;
+  expect([outcome, (await get(user, memoryId)).body.status]).toEqual(["quarantined", "quarantined"]);
+  expect((await release(user, memoryId)).body.id).toBe(live.id);
+  expect((await get(user, memoryId)).body).toMatchObject({ id: live.id, object: "Ghent" });
+});
+
+it("is found under its former id after an export and an import", async () => {
+  const user = newUser();
+  const { id } = await remembered(user, extracted("", { ...lives, object: "Porto", text: undefined }));
+  const released = (await release(user, id)).body;
+  const text = await exportOf(user);
+  expect((await call(`/v1/users/${user}`, { method: "DELETE" })).status).toBeLessThan(300);
+  expect((await importTo(user, text)).status).toBe(200);
+  expect((await get(user, id)).body).toMatchObject({ id: released.id, waitedAs: id });
+  const other = newUser();
+  await importTo(other, text);
+  expect((await get(other, id)).status).toBe(404);
+  expect((await list(other))[0]).not.toHaveProperty("waitedAs");
+});
+
+it("is the one that waits again under the same id, and rejecting it leaves what the former one became", async () => {
+  const user = newUser();
+  const porto = extracted("", { ...lives, object: "Porto", text: undefined });
+  const { id } = await remembered(user, porto);
+  const { body: released } = await release(user, id);
+  expect(await remembered(user, porto)).toMatchObject({ id, status: "quarantined" });
+  expect((await get(user, id)).body.status).toBe("quarantined");
+  expect((await forget(user, id)).status).toBe(204);
+  expect((await get(user, id)).body).toMatchObject({ id: released.id, status: "active" });
 });
 
 it("keeps the time that was said of it when it is released", async () => {

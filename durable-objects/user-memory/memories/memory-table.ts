@@ -164,6 +164,21 @@ export class MemoryTable implements DocumentSource {
     return this.#sql.exec("SELECT 1 FROM memories WHERE id = ? LIMIT 1", id).toArray().length > 0;
   }
 
+  /** The memory that has this id, or that one became which waited under it; null if there is none. */
+  idOf(id: string): string | null {
+    return this.has(id) ? id : this.releasedAs(id);
+  }
+
+  /** The memory that one became which waited under this id; null if there is none. */
+  releasedAs(id: string): string | null {
+    const [became] = this.#column<string>(
+      `SELECT id FROM memories INDEXED BY memories_by_former_id
+       WHERE ${FORMER_ID} IS NOT NULL AND ${FORMER_ID} = ? ORDER BY version DESC LIMIT 1`,
+      id,
+    );
+    return became ?? null;
+  }
+
   /** Ids of live memories that were created up to a time, in their order, after one. */
   living({
     after,
@@ -516,6 +531,9 @@ const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIE
 /** The id of the summary of an episode. Index `memories_by_summary`. */
 const SUMMARY = "(provenance ->> '$.summarisedBy')";
 const IS_SUMMARISED = `${SUMMARY} IS NOT NULL AND corrected_at IS NULL`;
+
+/** The id under which a released memory waited. Index `memories_by_former_id`. */
+const FORMER_ID = "(provenance ->> '$.waitedAs')";
 
 /** The versions with the numbers in a JSON array. */
 const CHOSEN = chosenFrom("memories", "version");

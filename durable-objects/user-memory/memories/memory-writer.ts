@@ -71,9 +71,6 @@ const FORGET_SLICE = 1000;
 const NOT_DELETED =
   "Recall no longer finds the memories. The database has not confirmed their deletion yet, and Cairn tries again.";
 
-const NOT_IN_QUARANTINE =
-  "There is no such memory. If it was released before, it may have another id: the answer of that release names it.";
-
 /** The one writer of a user's memories. It decides each write on the stored rows, one after another. */
 export class MemoryWriter {
   readonly #deps: MemoryWriterDependencies;
@@ -263,7 +260,7 @@ export class MemoryWriter {
     return this.#change(owner, id, change, async (draft, current) => {
       const rules = await this.#rulesFor(bodyOf(current));
       if (!rules.ok) return rules;
-      const past = draft.version(id, version);
+      const past = draft.version(current.id, version);
       if (past === null)
         return fail("not_found", {
           details: [{ path: "body.version", message: "is no version of this memory" }],
@@ -277,8 +274,8 @@ export class MemoryWriter {
    * Makes a quarantined memory active, with the trust of the caller, who is a person or a backend. It gets the id of its name, or
    * of the memory that it merges with, if any.
    */
-  async release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Released>> {
-    const released = await this.#change(owner, id, change, async (draft, current) => {
+  release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Released>> {
+    return this.#change(owner, id, change, async (draft, current) => {
       if (current.status === "active") return ok({ row: current });
       const { trust } = change.by;
       if (!isPerson(trust)) return fail("trust_too_low");
@@ -296,10 +293,6 @@ export class MemoryWriter {
         ...rulingOf(body, rules.value),
       });
     });
-    // The id of a released memory is not kept, so a repeat looks like an unknown id.
-    return !released.ok && released.code === "not_found"
-      ? fail("not_found", { message: NOT_IN_QUARANTINE })
-      : released;
   }
 
   /** The tenant's rules; none for a memory without a predicate. */
@@ -309,7 +302,9 @@ export class MemoryWriter {
   }
 
   /** Removes the memory from recall before anything is awaited. False if there is no such memory. */
-  forget(owner: Owner, id: string, condition: Precondition = {}): Promise<Result<boolean>> {
+  forget(owner: Owner, given: string, condition: Precondition = {}): Promise<Result<boolean>> {
+    const former = this.#deps.table.releasedAs(given);
+    const id = this.#deps.table.has(given) ? given : (former ?? given);
     const known = this.#deps.table.has(id) || this.#pending.log.hasPendingFor(id);
     if (condition.ifMatch !== undefined) {
       const { table, now } = this.#deps;
@@ -319,7 +314,13 @@ export class MemoryWriter {
     }
     if (known) this.#forgetSlices(owner, this.#forgottenWith([id]), {});
     return this.#pending.inTurn(async () => {
-      const settled = await this.#pending.flush();
+      let settled = await this.#pending.flush();
+      // A pending release of it may have been applied now.
+      const became = this.#deps.table.releasedAs(given);
+      if (known && became !== null && became !== id && became !== former) {
+        this.#forgetSlices(owner, this.#forgottenWith([became]), {});
+        settled = await this.#pending.flush();
+      }
       if (this.#pending.log.hasPendingFor(id)) return this.#pending.pendingFailure(NOT_DELETED);
       if (settled) await this.#revive(owner);
       return known ? ok(true) : this.#deleteUnindexed(owner, id);
@@ -463,6 +464,11 @@ export class MemoryWriter {
     return this.#pending.log.nextDue() ?? this.#deps.table.nextExpiry();
   }
 
+  /** The memory that has this id, or that one became which waited under it; null if there is none. */
+  idOf(id: string): string | null {
+    return this.#deps.table.idOf(id);
+  }
+
   /** True if the memory's deletion is pending: D1 may still have it. */
   isBeingDeleted(id: string): boolean {
     return this.#pending.log.hasPendingFor(id) || this.#pending.log.forgetsAll();
@@ -493,7 +499,7 @@ export class MemoryWriter {
     ) => Promise<Result<{ row: MemoryRow; ended?: readonly MemoryRow[] }>>,
   ): Promise<Result<Released>> {
     return this.#writes.write<Released>(owner, { once }, async (draft) => {
-      const current = currentOf(draft, id);
+      const current = currentOf(draft, this.#deps.table.idOf(id) ?? id);
       if (current === null) return fail("not_found");
       const unmet = conditionFailure(condition, current);
       if (unmet !== null) return unmet;
@@ -510,7 +516,7 @@ export class MemoryWriter {
         vectors.set(version, await embedOne(this.#deps.embedder, text));
       return ok({
         answer: { ...memoryOf(row), ...namedIn(ended) },
-        memoryIds: [id, changedId],
+        memoryIds: [current.id, changedId],
         superseded: [ended.map((one) => one.version)],
         vectors,
       });

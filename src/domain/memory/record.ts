@@ -110,7 +110,7 @@ const SOURCES = 32;
 /** Cairn's notes on a written memory; null if there are none. */
 export function provenanceOf(
   { source }: Pick<RememberBody, "source">,
-  { writtenBy, sources = [], reasons = [], conflictsWith, summaryOf, summarisedBy }: Provenance,
+  { writtenBy, sources = [], reasons = [], conflictsWith, summaryOf, summarisedBy, waitedAs }: Provenance,
 ): Provenance | null {
   const all = distinct([...(source === undefined ? [] : [source]), ...sources]);
   const provenance: Provenance = {
@@ -120,6 +120,7 @@ export function provenanceOf(
     ...(conflictsWith !== undefined && { conflictsWith }),
     ...(summaryOf !== undefined && { summaryOf }),
     ...(summarisedBy !== undefined && { summarisedBy }),
+    ...(waitedAs !== undefined && { waitedAs }),
   };
   return Object.keys(provenance).length === 0 ? null : provenance;
 }
@@ -134,7 +135,7 @@ export function withSources(
   { body, by: added }: Candidate,
   by: Provenance,
 ): Provenance | null {
-  const { reasons = by.reasons, conflictsWith = by.conflictsWith } = added;
+  const { reasons = by.reasons, conflictsWith = by.conflictsWith, waitedAs } = added;
   const given = [...(body.source === undefined ? [] : [body.source]), ...(added.sources ?? [])];
   return provenanceOf(
     {},
@@ -143,6 +144,7 @@ export function withSources(
       sources: distinct([...sourcesOf(row), ...given]),
       ...(reasons && { reasons }),
       ...(conflictsWith !== undefined && { conflictsWith }),
+      ...(waitedAs !== undefined && { waitedAs }),
     },
   );
 }
@@ -228,6 +230,7 @@ export function bodyOf(row: MemoryRow): RememberBody & { text: string } {
     sources: _sources,
     reasons: _reasons,
     conflictsWith: _conflictsWith,
+    waitedAs: _waitedAs,
     ...body
   } = memoryOf(row);
   return body;

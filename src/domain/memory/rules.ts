@@ -413,7 +413,7 @@ export function restoreIn(
   return changeFact(draft, current, { changes: { ...changes, trust: by.trust }, by, ruling });
 }
 
-/** Releases a memory from quarantine, as if it were remembered now. */
+/** Releases a memory from quarantine, as if it were remembered now. What it becomes keeps its id as `waitedAs`. */
 export function releaseIn(
   draft: Draft,
   owner: Owner,
@@ -441,8 +441,10 @@ export function releaseIn(
     });
     return ok({ row, created: false, ended: before });
   }
-  draft.forget(quarantined.id);
-  return rememberIn(draft, owner, candidate);
+  const by = { ...candidate.by, waitedAs: quarantined.id };
+  const ruled = rememberIn(draft, owner, { ...candidate, by });
+  if (ruled.ok) draft.forget(quarantined.id);
+  return ruled;
 }
 
 /** The version of a memory that is true now; else the last one. */

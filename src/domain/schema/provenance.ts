@@ -37,6 +37,10 @@ export const provenanceFields = {
   summarisedBy: z.string().optional().openapi({
     description: "The id of the episode that summarises this one, which has ended.",
   }),
+  waitedAs: z.string().optional().openapi({
+    description:
+      "The id under which a memory waited that became this one by its release. Calls with that id reach this memory.",
+  }),
 };
 /** The value of the column `provenance`. */
 export type Provenance = {

@@ -76,6 +76,7 @@ async function versionOf(
     conflictsWith,
     summaryOf,
     summarisedBy,
+    waitedAs,
   } = line;
   const identity = await identityOf(to, line, false);
   const there = (source: MemorySource) => sourceFor(source, { from, to });
@@ -91,6 +92,7 @@ async function versionOf(
     ...(summarisedBy !== undefined && { summarisedBy }),
     // Facts of another user have other ids.
     ...(conflictsWith !== undefined && from === to && { conflictsWith }),
+    ...(waitedAs !== undefined && from === to && { waitedAs }),
   };
   return {
     id,

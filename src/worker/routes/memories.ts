@@ -135,7 +135,7 @@ const releaseRoute = route("post", "/v1/users/{user}/memories/{id}/release", {
   operationId: "releaseMemory",
   summary: "Release a memory from quarantine",
   description:
-    "It merges as a new memory would, and `superseded` names the facts that it ended. Its id changes if it has a name (a subject and predicate of one object, a key, a title or an externalId), or if an active memory has its text. The answer has the new id; the former one is then 404. To reject it, delete it.",
+    "It merges as a new memory would, and `superseded` names the facts that it ended. It becomes another memory, whose id the answer has, if it has a name (a subject and predicate of one object, a key, a title or an externalId), or if an active memory has its text. The former id reaches that memory from then on. To reject it, delete it.",
   ...requireScope("write"),
   request: { params: memoryPath, headers: changeHeaders, body: noBody },
   responses: { 200: json(RememberedMemory, withVersion) },

@@ -38,20 +38,34 @@ export async function listMemories(
   });
 }
 
+type ById = Needs & Pick<Services, "userMemory">;
+
 /** One memory, straight from the record. */
 export async function getMemory(
-  { records, userMemory, now }: Needs & Pick<Services, "userMemory">,
+  needs: ById,
   owner: UserHash,
   { id, at }: { id: string; at: At },
 ): Promise<Result<Memory>> {
-  const row = await d1Result(() => records.get(owner, id, momentOf(now(), at)));
+  const { records, userMemory, now } = needs;
+  const row = await ofEitherId(needs, owner, id, async (one) => {
+    const found = await d1Result(() => records.get(owner, one, momentOf(now(), at)));
+    return found.ok && found.value === undefined ? fail("not_found") : found;
+  });
   if (!row.ok) return row;
   if (row.value === undefined) return fail("not_found");
   return ok({ ...memoryOf(row.value), indexing: await userMemory(owner).indexingOf(row.value.version) });
 }
 
 /** A page of a memory's versions, the newest first. */
-export async function memoryHistory(
+export function memoryHistory(
+  needs: ById,
+  owner: UserHash,
+  { id, ...page }: { id: string; limit?: number | undefined; cursor?: string | undefined },
+): Promise<Result<Page<PastMemory>>> {
+  return ofEitherId(needs, owner, id, (one) => historyOf(needs, owner, { id: one, ...page }));
+}
+
+async function historyOf(
   { records, now }: Needs,
   owner: UserHash,
   { id, limit = 50, cursor }: { id: string; limit?: number | undefined; cursor?: string | undefined },
@@ -69,6 +83,19 @@ export async function memoryHistory(
     cursorOf: (key) => encodeCursor(list, key),
   });
   return page.ok && page.value.items.length === 0 && cursor === undefined ? fail("not_found") : page;
+}
+
+/** What is read by an id; if there is none, by the id of the memory that it became when it was released from quarantine. */
+async function ofEitherId<T>(
+  { userMemory }: Pick<Services, "userMemory">,
+  owner: UserHash,
+  id: string,
+  read: (id: string) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const found = await read(id);
+  if (found.ok || (found.code !== "not_found" && found.code !== "invalid_cursor")) return found;
+  const became = await userMemory(owner).memoryIdOf(id);
+  return became === null || became === id ? found : read(became);
 }
 
 const momentOf = (now: number, { asOf, validAt }: At): Moment => ({
