@@ -61,6 +61,8 @@ export async function recordedModel(file: string, real: RealModel | null): Promi
       LLM_MODEL: recording.model,
       QUOTA_MODEL_CALLS: "none",
       QUOTA_MODEL_TOKENS: "none",
+      QUOTA_TENANT_MODEL_CALLS: "none",
+      QUOTA_TENANT_MODEL_TOKENS: "none",
     },
     stop: () => void server.close(),
   };

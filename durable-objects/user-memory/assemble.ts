@@ -45,6 +45,7 @@ import { IngestService } from "./ingest/ingest-service.ts";
 import { IngestStore } from "./ingest/ingest-store.ts";
 import { ModelUsage } from "./ingest/model-usage.ts";
 import { NextStep } from "./ingest/next-step.ts";
+import { SecondLook } from "./ingest/second-look.ts";
 import { ProposalMemories } from "./ingest/proposal-memories.ts";
 import { LEXICAL } from "./threads/thread-store.ts";
 import { ThreadStores } from "./threads/thread-stores.ts";
@@ -223,7 +224,14 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   const ingestRunner = new IngestRunner({
     store: ingestStore,
     stores,
-    steps: new NextStep({ store: ingestStore, reader: stores.reader, usage, languageModel, now }),
+    steps: new NextStep({
+      store: ingestStore,
+      reader: stores.reader,
+      usage,
+      secondLook: new SecondLook({ usage, languageModel, now }),
+      languageModel,
+      now,
+    }),
     proposals,
     owner: () => owner.get(),
     transactions,

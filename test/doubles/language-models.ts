@@ -5,10 +5,40 @@ import { control } from "./control.ts";
 /** One fate of a call: an answer as text or as JSON, or an error. */
 export type Reply = string | object | Error;
 
-/** A model that answers these replies one after another, and the last one for ever. Notes what it was asked. */
+/** A fact that a model is shown with its sentence, and its answer about it. */
+export type Shown = {
+  n: number;
+  by: string;
+  asked?: string;
+  sentence: string;
+  fact: { subject: string; predicate: string; object: string };
+};
+export type LookEntry = Record<"says" | "subject" | "fact" | "now", boolean> & { n: number; object: string };
+
+/** True for a second look at facts. */
+export const isLook = ({ schema }: GenerateRequest): boolean => "looks" in Object(schema["properties"]);
+export const shownIn = ({ messages }: GenerateRequest): Shown[] =>
+  (messages[0]?.content ?? "").split("\n").map((line) => JSON.parse(line) as Shown);
+/** The entry of a model that agrees, or does not. */
+export const lookEntry = ({ n, fact: { object } }: Shown, holds = true): LookEntry => ({
+  n,
+  object,
+  says: holds,
+  subject: true,
+  fact: true,
+  now: true,
+});
+
+/**
+ * A model that answers these replies one after another, and the last one for ever. Notes what it was asked. In a second look it agrees to
+ * everything, unless `looks` has a reply.
+ */
 export class ScriptedModel implements LanguageModel {
   readonly name: string = "scripted";
   readonly asked: GenerateRequest[] = [];
+  readonly looked: GenerateRequest[] = [];
+  /** The replies to second looks, one after another, or what they follow from. */
+  looks: Reply[] | ((facts: Shown[]) => Reply) = [];
   readonly #replies: Reply[];
 
   constructor(...replies: Reply[]) {
@@ -16,12 +46,25 @@ export class ScriptedModel implements LanguageModel {
   }
 
   async generate(request: GenerateRequest): Promise<Generated> {
+    if (isLook(request)) return this.look(request);
     this.asked.push(structuredClone(request));
-    const reply = (this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0]) ?? {};
-    if (reply instanceof Error) throw reply;
-    const text = typeof reply === "string" ? reply : JSON.stringify(reply);
-    return { text, usage: { inputTokens: 100, outputTokens: 10 } };
+    return answered((this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0]) ?? {});
   }
+
+  protected look(request: GenerateRequest): Generated {
+    this.looked.push(structuredClone(request));
+    const agrees = (facts: Shown[]) => ({ looks: facts.map((fact) => lookEntry(fact)) });
+    const facts = shownIn(request);
+    return answered(
+      typeof this.looks === "function" ? this.looks(facts) : (this.looks.shift() ?? agrees(facts)),
+    );
+  }
+}
+
+function answered(reply: Reply): Generated {
+  if (reply instanceof Error) throw reply;
+  const text = typeof reply === "string" ? reply : JSON.stringify(reply);
+  return { text, usage: { inputTokens: 100, outputTokens: 10 } };
 }
 
 /** A model that answers the first call when it is let go. By then, an alarm has waited for long enough. */
@@ -32,6 +75,7 @@ export class HangingModel extends ScriptedModel {
   moves = { call: 1, ms: 10_000 };
 
   override async generate(request: GenerateRequest): Promise<Generated> {
+    if (isLook(request)) return super.generate(request);
     const isFirst = this.asked.length === 0;
     if (this.asked.length + 1 === this.moves.call) control.clockAhead += this.moves.ms;
     const answer = await super.generate(request);
@@ -78,6 +122,7 @@ export class RuledModel extends ScriptedModel {
   }
 
   override async generate(request: GenerateRequest): Promise<Generated> {
+    if (isLook(request)) return this.look(request);
     this.asked.push(structuredClone(request));
     // The fields that were asked for.
     const fields = Object.keys(request.schema["properties"] ?? {});

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import type { GenerateRequest } from "../../src/platform/models/language-model.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { advance, control, type D1Write, restore } from "../doubles/control.ts";
-import { RuledModel } from "../doubles/language-models.ts";
+import { isLook, lookEntry, RuledModel, shownIn } from "../doubles/language-models.ts";
 import { evict } from "../evict.ts";
 import { ring, user } from "../ingest/calls.ts";
 import { runSeed, seedsOf } from "./run.ts";
@@ -29,10 +29,16 @@ const messagesOf = async (threadId: string): Promise<string[]> =>
   );
 const statusOf = async (ingestId: string): Promise<string> => (await ask(`ingests/${ingestId}`)).body.status;
 
-type Fate = "ok" | "fails" | "nonsense" | "slow";
-/** A model that finds each "I like …", or fails, or answers after the alarm has stopped waiting. */
+const fates = ["ok", "fails", "nonsense", "slow", "few", "swapped"] as const;
+type Fate = (typeof fates)[number];
+/**
+ * A model that finds each "I like …" and agrees to it in its second look, or fails, or answers after the alarm has stopped waiting. Its
+ * second look may lack a fact, or have the numbers of others.
+ */
 class Fickle extends RuledModel {
   fates: Fate[] = [];
+  /** The objects that a second look has agreed to. */
+  readonly agreed = new Set<string>();
 
   constructor() {
     super((messages) => ({
@@ -53,15 +59,25 @@ class Fickle extends RuledModel {
       await scheduler.wait(5);
     }
     const generated = await super.generate(request);
-    return fate === "nonsense" ? { ...generated, text: "Sure!" } : generated;
+    if (fate === "nonsense") return { ...generated, text: "Sure!" };
+    if (!isLook(request)) return generated;
+    const shown = shownIn(request);
+    const looks = shown.map((fact, i) => ({
+      ...lookEntry(fact),
+      ...(fate === "swapped" && { n: shown.length - i }),
+    }));
+    const answered = fate === "few" ? looks.slice(1) : looks;
+    for (const { n, object } of answered) if (shown[n - 1]?.fact.object === object) this.agreed.add(object);
+    return { ...generated, text: JSON.stringify({ looks: answered }) };
   }
 }
 
 const session = fc.nat({ max: SESSIONS - 1 });
 const faults = fc.record({
   d1: fc.array(fc.constantFrom<D1Write>("ok", "before", "after", "late"), { maxLength: 3 }),
-  model: fc.array(fc.constantFrom<Fate>("ok", "fails", "nonsense", "slow"), { maxLength: 3 }),
+  model: fc.array(fc.constantFrom(...fates), { maxLength: 4 }),
   transactions: fc.constantFrom(0, 0, 0, 1),
+  counts: fc.constantFrom("ok" as const, "ok" as const, "fail" as const),
 });
 const step = fc.oneof(
   {
@@ -91,6 +107,7 @@ async function run(steps: readonly Step[]): Promise<void> {
   control.clockAt = BEGIN;
   const model = new Fickle();
   control.languageModel = model;
+  control.tenantModelQuota = { calls: 1_000_000, tokens: 1_000_000_000 };
   const owner = newUser();
   let names = 0;
   let likes = 0;
@@ -100,20 +117,13 @@ async function run(steps: readonly Step[]): Promise<void> {
   /** Objects that no memory may have any more. */
   const gone = new Set<string>();
 
-  const inject = ({
-    d1,
-    model: fates,
-    transactions,
-  }: {
-    d1: D1Write[];
-    model: Fate[];
-    transactions: number;
-  }) => {
-    control.d1NextWrites = [...d1];
-    model.fates = [...fates];
-    control.failingTransactions = transactions;
+  const inject = (given: { d1: D1Write[]; model: Fate[]; transactions: number; counts: "ok" | "fail" }) => {
+    control.d1NextWrites = [...given.d1];
+    model.fates = [...given.model];
+    control.failingTransactions = given.transactions;
+    control.tenantModelUsage = given.counts;
   };
-  const heal = () => inject({ d1: [], model: [], transactions: 0 });
+  const heal = () => inject({ d1: [], model: [], transactions: 0, counts: "ok" });
   const pass = async (minutes: number): Promise<void> => {
     control.clockAt = (control.clockAt ?? BEGIN) + minutes * MINUTE;
     await ring(owner);
@@ -197,6 +207,11 @@ async function run(steps: readonly Step[]): Promise<void> {
   expect(new Set(objects).size).toBe(objects.length);
   expect(objects.filter((like) => gone.has(like))).toEqual([]);
   expect([...expected].filter((like) => !objects.includes(like))).toEqual([]);
+  expect(objects.filter((like) => !model.agreed.has(like))).toEqual([]);
+  // No fact waits any more, and none is there twice.
+  const waiting: { object: string }[] = (await ask(`users/${owner}/memories?limit=1000&status=quarantined`))
+    .body.items;
+  expect(waiting.filter(({ object }) => expected.has(object))).toEqual([]);
 }
 
 it("keeps its promises through random histories of ingests", async () => {

@@ -44,7 +44,7 @@ describe("a good model", () => {
       status: "done",
       model: "scripted",
       counts: { created: 2 },
-      usage: { calls: 1, inputTokens: 100, outputTokens: 10 },
+      usage: { calls: 2, inputTokens: 200, outputTokens: 20 },
     });
     const memories = await memoriesOf(owner);
     expect(memories.toSorted((a, b) => a.source.message - b.source.message)).toMatchObject([
@@ -400,7 +400,7 @@ describe("a model that is of no help", () => {
 
 describe("the quota of the model", () => {
   it("lets the ingest wait for the next day, and keeps its messages", async () => {
-    control.modelQuota = { calls: 1, tokens: null };
+    control.modelQuota = { calls: 2, tokens: null };
     const model = good();
     control.languageModel = model;
     const owner = newUser();
@@ -460,13 +460,13 @@ describe("the quota of the model", () => {
   });
 
   it("may be raised: a retry runs what waits for it", async () => {
-    control.modelQuota = { calls: 1, tokens: null };
+    control.modelQuota = { calls: 2, tokens: null };
     control.languageModel = good();
     const owner = newUser();
     await ingest(owner, { messages: lives, ...facts });
     const { body } = await ingest(owner, { messages: [...lives, user("I have a dog.")], ...facts });
     expect(body).toMatchObject({ status: "queued", why: "quota" });
-    control.modelQuota = { calls: 2, tokens: null };
+    control.modelQuota = { calls: 4, tokens: null };
     await evict(owner);
     await call(`/v1/ingests/${body.ingestId}/retry`, { json: {} });
     await ring(owner);

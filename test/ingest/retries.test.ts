@@ -59,7 +59,7 @@ describe("messages that the model refuses", () => {
       why: "model_refused",
       messages: { extracted: 2 },
       counts: { created: 1 },
-      usage: { calls: 1 },
+      usage: { calls: 2 },
     });
     await ingest(owner, { messages: [...messages, assistant("Nice."), user("Yes.")], ...facts });
     expect(seqsAsked(model)).toEqual([[1], [2], [3, 4]]);
@@ -80,7 +80,7 @@ describe("messages that the model refuses", () => {
       status: "partial",
       why: "model_refused",
       failed: [{ kinds: ["facts"], from: 3, to: 3, why: "model_refused" }],
-      usage: { calls: 2 },
+      usage: { calls: 4 },
     });
     expect(seqsAsked(model)).toEqual([[1, 2, 3, 4], [1, 2], [3, 4], [3, 4], [3], [3], [4], [4]]);
     const next = await ingested(owner, {
@@ -127,7 +127,7 @@ describe("messages that the model refuses", () => {
   });
 
   it("do not use up the quota, and neither does a model with wrong settings", async () => {
-    control.modelQuota = { calls: 1, tokens: null };
+    control.modelQuota = { calls: 2, tokens: null };
     const owner = newUser();
     control.languageModel = modelFromBindings({ LLM_URL: "https://llm.test/v1" });
     const wrong = await ingested(owner, { messages: [user("I live in Rome.")], ...facts });
@@ -146,7 +146,7 @@ describe("messages that the model refuses", () => {
     };
     expect(await again()).toMatchObject({ status: "partial", why: "model_misconfigured" });
     expect(await again()).toMatchObject({ status: "partial", why: "model_refused" });
-    expect(await again()).toMatchObject({ status: "done", counts: { created: 1 }, usage: { calls: 1 } });
+    expect(await again()).toMatchObject({ status: "done", counts: { created: 1 }, usage: { calls: 2 } });
   });
 });
 

@@ -305,6 +305,7 @@ const recall = rows(
 const nextStep = `${object}/ingest/next-step.ts`;
 const windows = `${object}/ingest/thread-window.ts`;
 const runner = `${object}/ingest/ingest-runner.ts`;
+const secondLook = `${object}/ingest/second-look.ts`;
 const ask = "src/platform/models/ask.ts";
 const known = "src/domain/ingest/known-messages.ts";
 const checks = "src/domain/ingest/checks";
@@ -353,6 +354,8 @@ const ingest = rows(
     valueOf("src/platform/quotas.ts", "TENANT_MODEL_TOKENS"),
   ],
   ["are both extracted, {100} calls", valueOf("src/platform/quotas.ts", "MODEL_CALLS")],
+  ["is about up to {20} facts", valueOf(secondLook, "FACTS")],
+  ["takes up to {1} KiB with", valueOf(secondLook, "BYTES") / KIB],
   ["| {2,048}, with the tokens", valueOf(ask, "MAX_TOKENS")],
   ["no more than the {2,048} that", valueOf(ask, "MAX_TOKENS")],
   ["An answer above {1} MiB", valueOf("src/platform/models/language-model.ts", "LONGEST_ANSWER") / MIB],
@@ -473,14 +476,13 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       { because: STATUS, says: "The answer is 202 with" },
       { because: "is a step of the list", says: "behind those of step 2" },
       { because: "is a step of the list", says: "If step 2 found none" },
-      { because: STATUS, says: "of the result is then 404" },
       { because: STATUS, says: "and then the id is 404" },
       { because: STATUS, says: "answers 400 or 422, Cairn asks" },
       { because: STATUS, says: "another 400 or 422" },
       { because: STATUS, says: "A 413 refuses" },
       { because: STATUS, says: "from 300 to 499 mean wrong settings, except 408, 409, 425 and 429" },
       { because: STATUS, says: "after 429, a status of 500 or more" },
-      { because: "follows from the calls of a day", says: "about 50 windows a day" },
+      { because: "follows from the calls of a day", says: "about 33 windows a day" },
       { because: "is a rounded count of known-predicates.ts", says: "about 50 predicates" },
       { because: CHECKS, says: "none of 234 attempts" },
       { because: CHECKS, says: "Of 87 genuine statements" },

@@ -90,7 +90,7 @@ describe("npm run smoke", () => {
 
   it("judges what is extracted, with the recorded answers of a model and without one", async () => {
     let asked = 0;
-    // Finds one fact in the messages that name a town, and nothing else.
+    // Finds one fact in the messages that name a town, and nothing else. Agrees to it when it sees it again.
     const model = createServer((request, response) => void answerAs(request, response));
     const answerAs = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       asked++;
@@ -100,8 +100,11 @@ describe("npm run smoke", () => {
       const { n } = JSON.parse(line ?? "{}") as { n?: number };
       const facts =
         n === undefined ? [] : [{ subject: "user", predicate: "lives in", object: "Ghent", sources: [n] }];
-      const isForFacts = messages[0]?.content.includes('"facts"');
-      const content = JSON.stringify(isForFacts ? { facts } : { episodes: [] });
+      const looks = [{ n: 1, object: "Ghent", says: true, subject: true, fact: true, now: true }];
+      const [{ content: system } = { content: "" }] = messages;
+      const content = JSON.stringify(
+        system.includes('"looks"') ? { looks } : system.includes('"facts"') ? { facts } : { episodes: [] },
+      );
       response.writeHead(200, { "Content-Type": "application/json" });
       response.end(JSON.stringify({ choices: [{ message: { content } }] }));
     };
@@ -117,6 +120,8 @@ describe("npm run smoke", () => {
       expect(recorded.stdout).toContain("Facts of scripted");
       expect(recorded.stdout).toContain("| 1 of 1 (100.0 %) |");
       expect(asked).toBeGreaterThan(0);
+      // The answers of second looks are recorded too.
+      expect(readFileSync(join(folder, "answers.json"), "utf8")).toContain("looks");
       asked = 0;
       const replayed = await ended("evals/main.ts", [...args, ...answers], { LLM_URL: "", LLM_MODEL: "" });
       expect(replayed.code).toBe(0);

@@ -12,9 +12,11 @@ import type { Transactions } from "../core/transactions.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
+import { keptAfter } from "./kept.ts";
 import { addedUsage } from "./model-usage.ts";
 import type { FailedStep, NextStep, Step } from "./next-step.ts";
 import type { ProposalMemories } from "./proposal-memories.ts";
+import { failureOf, type Looking } from "./second-look.ts";
 
 type IngestRunnerDependencies = {
   store: IngestStore;
@@ -160,9 +162,10 @@ export class IngestRunner implements Chore {
     else if (step === null) this.#end(ingest);
     else if ("until" in step) this.#wait(ingest, step.why, step.until);
     else if ("isLasting" in step) this.#tryAgain(ingest, step);
+    else if (!("proposals" in step)) this.#keep(ingest, step);
     else {
-      const done = (results: readonly IngestResult[]) => {
-        if (isWanted()) this.#advance(ingest, step, results);
+      const done = (results: readonly IngestResult[], former: ReadonlySet<string>) => {
+        if (isWanted()) this.#advance(ingest, step, { results, former });
       };
       const stored = await proposals.store(owner, step, { ingest, thread, isWanted, done });
       if (stored.ok || !isWanted()) this.#unstored.delete(ingest.id);
@@ -195,20 +198,23 @@ export class IngestRunner implements Chore {
   /** Saves the results of a step, and how far the thread is extracted. */
   #advance(
     ingest: StoredIngest,
-    { extractor, range, failed: why, halves = [], usage, unusable = [], left = null }: Step,
-    stored: readonly IngestResult[],
+    step: Step,
+    { results: stored, former }: { results: readonly IngestResult[]; former: ReadonlySet<string> },
   ): void {
+    const { extractor, range, failed: why, halves = [], usage, unusable = [], look } = step;
     const { store, steps, transactions, alarms, now } = this.#deps;
     const { id, thread } = ingest;
     const { why: _waited, ...state } = ingest.state;
     const results = [...stored, ...unusable];
+    const replaced = state.results.filter(({ memoryId }) => memoryId !== undefined && former.has(memoryId));
+    const unlooked = look && failureOf(look);
     const progress = steps.progressOf(ingest);
     const adding = (ranges: readonly FailedRange[]) =>
       range === undefined || why === undefined ? [...ranges] : withRange(ranges, { ...range, why });
     if (range !== undefined && state.redo.length === 0)
       for (const kind of range.kinds) progress[kind] = range.to;
     transactions.atomically(() => {
-      if (extractor === "caller") store.setExtracted(id, left);
+      if (ingest.hasExtracted) store.setExtracted(id, keptAfter(store.extracted(id) ?? {}, step));
       if (range !== undefined) store.reach(thread, progress, adding(without(store.failed(thread), range)));
       store.update({
         id,
@@ -221,8 +227,38 @@ export class IngestRunner implements Chore {
           redo: range === undefined ? state.redo : [...halves, ...without(state.redo, range)],
           failed: halves.length > 0 ? state.failed : adding(state.failed),
           attempts: 0,
-          results: [...state.results, ...results].slice(0, limits.ingestResults),
-          counts: counted(state.counts, results),
+          results: [...state.results.filter((one) => !replaced.includes(one)), ...results].slice(
+            0,
+            limits.ingestResults,
+          ),
+          counts: counted(counted(state.counts, results), replaced, -1),
+          ...(unlooked && { unlooked }),
+          usage: usage === undefined ? state.usage : addedUsage(state.usage, usage),
+        },
+      });
+      alarms.scheduleBy(now());
+    });
+  }
+
+  /** Keeps what a look of the model has come to, and what it has cost, before the next step. */
+  #keep(ingest: StoredIngest, { look, left, usage }: Looking): void {
+    const { store, transactions, alarms, now } = this.#deps;
+    const { id } = ingest;
+    const { why: _waited, ...state } = ingest.state;
+    const { looks: former = [], unlooked, ...given } = store.extracted(id) ?? {};
+    transactions.atomically(() => {
+      store.setExtracted(id, {
+        ...(left === undefined ? given : left),
+        looks: [look, ...former.slice(1)],
+        ...(unlooked && { unlooked }),
+      });
+      store.update({
+        id,
+        dueAt: now(),
+        state: {
+          ...state,
+          status: "running",
+          attempts: 0,
           usage: usage === undefined ? state.usage : addedUsage(state.usage, usage),
         },
       });
@@ -238,13 +274,18 @@ export class IngestRunner implements Chore {
     alarms.scheduleBy(until);
   }
 
-  /** Tries a failed step again later, or ends the ingest after the last attempt. */
+  /** Tries a failed step again later. After the last attempt, it ends the ingest; facts that wait for a look are stored first. */
   #tryAgain(ingest: StoredIngest, { why, isLasting, usage }: FailedStep): void {
     const { store, alarms, now } = this.#deps;
     const attempts = ingest.state.attempts + 1;
     const spent = usage === undefined ? ingest.state.usage : addedUsage(ingest.state.usage, usage);
     const state: IngestState = { ...ingest.state, usage: spent };
-    if (isLasting || attempts >= ATTEMPTS) return this.#end({ ...ingest, state }, why);
+    if (isLasting || attempts >= ATTEMPTS) {
+      const looking = this.#deps.steps.givesUp(ingest, why);
+      return looking === null
+        ? this.#end({ ...ingest, state }, why)
+        : this.#keep({ ...ingest, state }, looking);
+    }
     const dueAt = now() + backOff(attempts);
     store.update({ ...ingest, dueAt, state: { ...state, status: "queued", why, attempts } });
     alarms.scheduleBy(dueAt);
@@ -286,7 +327,7 @@ export class IngestRunner implements Chore {
   #end(ingest: StoredIngest, why?: string): void {
     const { store, now } = this.#deps;
     const { why: _waited, ...state } = ingest.state;
-    const reason = why ?? state.failed[0]?.why;
+    const reason = why ?? state.failed[0]?.why ?? state.unlooked;
     this.#unstored.delete(ingest.id);
     store.update({
       ...ingest,
@@ -315,8 +356,9 @@ async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolea
 function counted(
   counts: Readonly<Record<string, number>>,
   results: readonly IngestResult[],
+  by = 1,
 ): Record<string, number> {
   const sums = { ...counts };
-  for (const { outcome } of results) sums[outcome] = (sums[outcome] ?? 0) + 1;
-  return sums;
+  for (const { outcome } of results) sums[outcome] = (sums[outcome] ?? 0) + by;
+  return Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum > 0));
 }

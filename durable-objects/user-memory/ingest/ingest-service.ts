@@ -88,8 +88,13 @@ export class IngestService {
   /** Queues an ingest that has ended, in the caller's transaction. */
   #queueAgain(ingest: StoredIngest): StoredIngest {
     const { store, languageModel, alarms, now } = this.#deps;
-    const { finishedAt: _finished, why: _why, ...state } = ingest.state;
+    const { finishedAt: _finished, why: _why, unlooked: _unlooked, ...state } = ingest.state;
     const isAnew = state.model === null && languageModel !== null;
+    const kept = ingest.hasExtracted ? store.extracted(ingest.id) : null;
+    if (kept?.unlooked !== undefined) {
+      const { unlooked, looks = [], ...given } = kept;
+      store.setExtracted(ingest.id, { ...given, looks: [...looks, ...unlooked] });
+    }
     const queued: StoredIngest = {
       ...ingest,
       dueAt: now(),
@@ -183,6 +188,7 @@ export class IngestService {
       request.extracted === undefined &&
       (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
+    if (languageModel !== null) for (const other of store.withoutLook(thread.n)) this.#queueAgain(other);
     const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
     for (const other of others) if (other.dueAt === null) this.#queueAgain(other);
     const state: IngestState = {

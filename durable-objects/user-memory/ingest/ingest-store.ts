@@ -2,6 +2,7 @@ import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { FailedRange, Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
 import type { Writer } from "../../../src/domain/memory/record.ts";
+import type { Look } from "./second-look.ts";
 
 /** A seq for each kind. */
 export type Marks = Record<ExtractKind, number>;
@@ -21,6 +22,8 @@ export type IngestState = Omit<Ingest, "id" | "messages" | "failed"> & {
   failed: FailedRange[];
   redo: Range[];
   ignoresMarks: boolean;
+  /** Why the model did not look at some facts: they wait in quarantine, and a retry asks it again. */
+  unlooked?: string;
   attempts: number;
   /** The last session counts as ended: the caller waits. */
   endsSessions: boolean;
@@ -34,6 +37,12 @@ export type StoredIngest = {
   state: IngestState;
   hasExtracted: boolean;
 };
+
+/**
+ * What an ingest keeps besides the thread: memories of the caller's own model that are not stored yet, and looks of the model under way.
+ * `unlooked`: looks that failed, for a retry; their facts wait in quarantine.
+ */
+export type Kept = Extracted & { looks?: readonly Look[]; unlooked?: readonly Look[] };
 
 type Row = { id: string; thread: number; due_at: number | null; state: string; has_extracted: number };
 
@@ -104,14 +113,14 @@ export class IngestStore {
     );
   }
 
-  extracted(id: string): Extracted | null {
+  extracted(id: string): Kept | null {
     const [row] = this.#sql
       .exec<{ extracted: string | null }>("SELECT extracted FROM ingests WHERE id = ?", id)
       .toArray();
-    return row?.extracted == null ? null : (JSON.parse(row.extracted) as Extracted);
+    return row?.extracted == null ? null : (JSON.parse(row.extracted) as Kept);
   }
 
-  setExtracted(id: string, extracted: Extracted | null): void {
+  setExtracted(id: string, extracted: Kept | null): void {
     this.#sql.exec(`UPDATE ingests SET ${zeroedColumns(["extracted"])} WHERE id = ?`, id);
     this.#sql.exec(
       "UPDATE ingests SET extracted = ? WHERE id = ?",
@@ -139,6 +148,18 @@ export class IngestStore {
       .exec<Row>(
         `SELECT ${COLUMNS} FROM ingests
          WHERE thread = ? AND (state -> '$.failed' <> '[]' OR state -> '$.redo' <> '[]') ORDER BY id DESC`,
+        thread,
+      )
+      .toArray()
+      .map(ingestOf);
+  }
+
+  /** The ended ingests of a thread with facts that the model did not look at, as it was away. */
+  withoutLook(thread: number): StoredIngest[] {
+    return this.#sql
+      .exec<Row>(
+        `SELECT ${COLUMNS} FROM ingests WHERE thread = ? AND due_at IS NULL
+           AND state ->> '$.unlooked' NOT IN ('invalid_answer', 'model_refused')`,
         thread,
       )
       .toArray()

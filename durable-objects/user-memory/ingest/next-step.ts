@@ -1,3 +1,5 @@
+import { ownerNames, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
+import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
 import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
 import type { Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
@@ -10,7 +12,8 @@ import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { addedUsage, type ModelUsage } from "./model-usage.ts";
-import { messagesAround, windowAfter } from "./thread-window.ts";
+import { givenUp, isOver, type Look, type Looking, reasonsIn, type SecondLook } from "./second-look.ts";
+import { messagesAround, messagesAt, windowAfter } from "./thread-window.ts";
 
 /** The extractor of a memory: a model with the version of its prompt, or rules. */
 export type Extractor = { model: string; prompt: string } | { rules: string } | "caller";
@@ -18,7 +21,8 @@ export type Extractor = { model: string; prompt: string } | { rules: string } | 
 /**
  * Proposals of some messages. `window`: what they may cite. `range`: what of the thread is extracted once they are stored.
  * `failed`: why the extraction of that range failed for good, so there are no proposals; its `halves` may do better. `unusable`: the
- * results of entries of the answer that are no proposals. `left`: what the caller's own model found besides, for the next steps.
+ * results of entries of the answer that are no proposals. `left`: what the caller's own model found besides, for the next steps. `look`:
+ * the model has looked at the facts. `reasons`: those of a look against the fact in a place.
  */
 export type Step = {
   proposals: Proposals;
@@ -30,6 +34,8 @@ export type Step = {
   unusable?: readonly IngestResult[];
   left?: Extracted | null;
   usage?: Ingest["usage"];
+  look?: Look;
+  reasons?: (place: number) => readonly string[];
 };
 /** No step is possible before a time. */
 export type Wait = { why: string; until: number };
@@ -40,13 +46,14 @@ type NextStepDependencies = {
   store: Pick<IngestStore, "extracted" | "marks">;
   reader: Pick<ThreadReader, "walk">;
   usage: ModelUsage;
+  secondLook: SecondLook;
   languageModel: LanguageModel | null;
   now: () => number;
 };
 /** A thread, and what is called before the model is asked about its messages. */
 type Source = { thread: StoredThread; asks: () => void };
 type FoundProposals = Pick<Step, "proposals" | "extractor" | "failed" | "unusable" | "usage">;
-type NoProposals = Wait | FailedStep;
+export type NoProposals = Wait | FailedStep;
 
 /** A session without a message for so long has ended. */
 const SESSION_GAP_MS = 30 * 60_000;
@@ -58,7 +65,7 @@ const CITED = 100;
 const PATTERNS = "patterns/1";
 const SESSIONS = "sessions/1";
 
-/** Finds the next proposals of an ingest, by one question to the model at most. */
+/** Finds the next proposals of an ingest, and looks at them, by one question to the model at most. */
 export class NextStep {
   readonly #deps: NextStepDependencies;
 
@@ -67,8 +74,32 @@ export class NextStep {
   }
 
   /** Null if nothing is left. `asks`: called before the model is. */
-  async of(ingest: StoredIngest, thread: StoredThread, asks: () => void): Promise<Step | NoProposals | null> {
-    return this.#given(ingest, thread) ?? (await this.#extract(ingest, { thread, asks }));
+  async of(
+    ingest: StoredIngest,
+    thread: StoredThread,
+    asks: () => void,
+  ): Promise<Step | Looking | NoProposals | null> {
+    const kept = ingest.hasExtracted ? this.#deps.store.extracted(ingest.id) : null;
+    const [look] = kept?.looks ?? [];
+    if (look !== undefined) {
+      const window = messagesAt(this.#deps.reader, thread, look.seqs);
+      // Else a message that the model has read is deleted: it is asked again without that one.
+      if (window.length === look.seqs.length || look.extractor === "caller" || look.again === true)
+        return isOver(look) ? stepOf(look, window) : this.#deps.secondLook.ask(look, asks);
+    }
+    const found = this.#given(kept, thread) ?? (await this.#extract(ingest, { thread, asks }));
+    if (found === null || !("proposals" in found)) return found;
+    const owners = ownerNames(thread.speakers ?? UNNAMED);
+    const own = found.proposals.facts.map((fact) => ofOwner(fact, owners));
+    const step: Step = { ...found, proposals: { ...found.proposals, facts: own } };
+    const needed = await this.#deps.secondLook.of(step);
+    return needed === null ? step : { look: needed, usage: step.usage, left: step.left };
+  }
+
+  /** The look of an ingest after its last attempt; null if none is under way. */
+  givesUp({ id, hasExtracted }: StoredIngest, why: string): Looking | null {
+    const [look] = (hasExtracted ? this.#deps.store.extracted(id)?.looks : null) ?? [];
+    return look === undefined || isOver(look) ? null : { look: givenUp(look, why) };
   }
 
   /** The name of the model that is asked; null if rules extract. */
@@ -84,9 +115,8 @@ export class NextStep {
   }
 
   /** The findings of the caller's own model. */
-  #given({ id, hasExtracted }: StoredIngest, thread: StoredThread): Step | null {
-    const extracted = hasExtracted ? this.#deps.store.extracted(id) : null;
-    if (extracted === null) return null;
+  #given(extracted: Extracted | null, thread: StoredThread): Step | null {
+    if (extracted === null || !hasMemories(extracted)) return null;
     const { taken, left } = firstOf(extracted);
     const cited = Object.values(taken).flatMap((list) => list.flatMap(({ sources }) => sources));
     return {
@@ -218,6 +248,20 @@ async function extractWithin(
   return { ...again, usage: addedUsage(asked.usage, again.usage) };
 }
 
+/** The step of a look that is over. */
+function stepOf(look: Look, window: readonly SourceMessage[]): Step {
+  const { proposals, extractor, range, unusable } = look;
+  return {
+    proposals,
+    extractor,
+    window,
+    look,
+    reasons: reasonsIn(look, window),
+    ...(range !== undefined && { range }),
+    ...(unusable !== undefined && { unusable }),
+  };
+}
+
 /** Splits a caller's memories: those that fit one step, and the rest (null if none). */
 function firstOf({ facts = [], episodes = [], procedures = [] }: Extracted): {
   taken: Required<Extracted>;
@@ -235,9 +279,11 @@ function firstOf({ facts = [], episodes = [], procedures = [] }: Extracted): {
     episodes: episodes.slice(taken.episodes.length),
     procedures: procedures.slice(taken.procedures.length),
   };
-  const isLeft = Object.values(left).some((list) => list.length > 0);
-  return { taken, left: isLeft ? left : null };
+  return { taken, left: hasMemories(left) ? left : null };
 }
+
+const hasMemories = ({ facts = [], episodes = [], procedures = [] }: Extracted): boolean =>
+  facts.length + episodes.length + procedures.length > 0;
 
 /** The proposals that cite one of these messages: the others were found before. */
 function citing({ facts, episodes, procedures }: Proposals, seqs: ReadonlySet<number>): Proposals {

@@ -1,6 +1,4 @@
 import { checksAgainst, type Proposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
-import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
-import { ownerNames, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { ok, type Result } from "../../../src/domain/errors.ts";
 import type { Candidate, Owner, Writer } from "../../../src/domain/memory/record.ts";
 import { leastOf, trustOfRole } from "../../../src/domain/memory/trust.ts";
@@ -36,13 +34,13 @@ type ProposalMemoriesDependencies = {
 };
 /**
  * The origin of proposals. `isWanted`: asked before the write. `done`: called with one result for each proposal, in the
- * transaction that notes the write of their memories.
+ * transaction that notes the write of their memories. `former`: ids in quarantine of memories that these results take the place of.
  */
 export type Given = {
   ingest: StoredIngest;
   thread: StoredThread;
   isWanted: () => boolean;
-  done: (results: readonly IngestResult[]) => void;
+  done: (results: readonly IngestResult[], former: ReadonlySet<string>) => void;
 };
 
 /** A proposal as the body of a memory, or why it is none. */
@@ -76,13 +74,19 @@ export class ProposalMemories {
       ...(reasons.length > 0 && { reasons }),
       sources: [...sources],
     }));
-    const prepared = await this.#prepare(owner, proposed);
+    const prepared = await this.#prepare(owner, proposed, step.look?.again === true);
     if (!prepared.ok) return prepared;
-    const settle = (i: number, { memory, created, replaced, superseded }: Remembered) => {
+    const former = new Set<string>();
+    const settle = (
+      { index, candidate }: (typeof prepared.value)[number],
+      { memory, created, replaced, superseded }: Remembered,
+    ) => {
       const live = created ? "created" : replaced === true ? "updated" : "known";
       const outcome = memory.status === "quarantined" ? "quarantined" : live;
+      if (candidate.waited === true && typeof candidate.inQuarantine?.id === "string")
+        former.add(candidate.inQuarantine.id);
       const reasons = memory.status === "quarantined" ? memory.reasons : undefined;
-      Object.assign(results[i] ?? {}, {
+      Object.assign(results[index] ?? {}, {
         outcome,
         memoryId: memory.id,
         ...(reasons && { reasons }),
@@ -92,7 +96,10 @@ export class ProposalMemories {
     const unknown: typeof prepared.value = [];
     for (const one of prepared.value) {
       const { index, candidate } = one;
-      const known = candidate.status === "quarantined" ? await this.#deps.knownAs(owner, candidate) : null;
+      const known =
+        candidate.status === "quarantined" && candidate.waited !== true
+          ? await this.#deps.knownAs(owner, candidate)
+          : null;
       const result = results[index];
       if (known === null || result === undefined) unknown.push(one);
       // A live memory has no reasons against it.
@@ -103,11 +110,20 @@ export class ProposalMemories {
         memories: some.map(({ candidate }) => candidate),
         isWanted: given.isWanted,
         noted: (remembered) => {
-          for (const [i, one] of remembered.entries()) settle(some[i]?.index ?? 0, one);
+          for (const [i, one] of remembered.entries()) {
+            const of = some[i];
+            if (of !== undefined) settle(of, one);
+          }
           noted();
         },
       });
-    const done = () => given.done(results);
+    const done = () => {
+      // A fact that was rejected or released meanwhile has a result already.
+      const those = results.filter(
+        ({ reasons }) => step.look?.again !== true || reasons?.[0] !== "not_found",
+      );
+      given.done(those, former);
+    };
     const all = unknown.length === 0 ? null : await remember(unknown, done);
     if (all?.ok === true) return ok(null);
     if (all !== null && PASSING.has(all.code)) return all;
@@ -123,10 +139,12 @@ export class ProposalMemories {
   }
 
   /** Checks one proposal after another: other calls run between two. */
-  async #proposed({ proposals, extractor, window }: Step, { ingest, thread }: Given): Promise<Proposed[]> {
+  async #proposed(
+    { proposals, extractor, window, reasons: ofLook }: Step,
+    { ingest, thread }: Given,
+  ): Promise<Proposed[]> {
     const { facts, episodes, procedures } = proposals;
     const check = checksAgainst(window);
-    const owners = ownerNames(thread.speakers ?? UNNAMED);
     const others = new Map(
       window.flatMap(({ seq, speaker, isOwner }) => (isOwner || speaker === null ? [] : [[seq, speaker]])),
     );
@@ -147,7 +165,13 @@ export class ProposalMemories {
         const at = times.get(seq);
         return at === undefined || (last !== undefined && last > at) ? last : at;
       }, undefined);
-    const propose = (kind: MemoryKind, proposal: Proposal, fields: Record<string, unknown>): Proposed => {
+    const propose = (
+      kind: MemoryKind,
+      proposal: Proposal,
+      fields: Record<string, unknown>,
+      /** Against a proposal that passes the checks. */
+      afterChecks: () => readonly string[] = () => [],
+    ): Proposed => {
       const { sources } = proposal;
       const isThere = sources.every((seq) => this.#deps.lineage.position(thread, seq) !== null);
       const { success, data } = RememberBody.safeParse({
@@ -161,6 +185,7 @@ export class ProposalMemories {
         : !success
           ? ["invalid"]
           : [...check(kind, proposal), ...(isByRules(extractor) && kind !== "episode" ? [UNCONFIRMED] : [])];
+      if (isThere && success && reasons.length === 0) reasons.push(...afterChecks());
       const body = isThere && success ? { ...data, status: statusOf(reasons) } : null;
       const said = sources.map((seq) => trustOfRole(roles.get(seq) ?? "tool"));
       return {
@@ -182,10 +207,10 @@ export class ProposalMemories {
       };
     };
     const all = [
-      ...facts.map((given) => () => {
-        const fact = ofOwner(given, owners);
+      ...facts.map((fact, place) => () => {
         const { sources, validFrom = saidAt(sources), ...fields } = fact;
-        return propose("fact", fact, { ...fields, ...(validFrom !== undefined && { validFrom }) });
+        const dated = { ...fields, ...(validFrom !== undefined && { validFrom }) };
+        return propose("fact", fact, dated, () => ofLook?.(place) ?? []);
       }),
       ...episodes.map((episode) => () => {
         const at = Math.min(...episode.sources.map((seq) => times.get(seq) ?? Infinity));
@@ -209,7 +234,7 @@ export class ProposalMemories {
   }
 
   /** The memories of the proposals that are any, each with the place of its proposal. */
-  async #prepare(owner: Owner, proposed: readonly Proposed[]) {
+  async #prepare(owner: Owner, proposed: readonly Proposed[], waited: boolean) {
     const { embedder, predicates } = this.#deps;
     const valid = proposed.flatMap(({ body, by }, index) => (body === null ? [] : [{ index, body, by }]));
     const rules = await d1Result(() => predicates.rules());
@@ -218,7 +243,11 @@ export class ProposalMemories {
     return ok(
       candidates.map((candidate, i) => ({
         // A model's reading changes no text that somebody will follow.
-        candidate: candidate.body.kind === "procedure" ? { ...candidate, replaces: false } : candidate,
+        candidate: {
+          ...candidate,
+          ...(candidate.body.kind === "procedure" && { replaces: false }),
+          ...(waited && { waited }),
+        },
         index: valid[i]?.index ?? 0,
       })),
     );

@@ -117,7 +117,14 @@ export class MemoryWriter {
         const conditionPath = memories.length === 1 ? undefined : `${path}.ifVersion`;
         const unmet = condition && conditionFailure(condition, targetOf(draft, candidate), conditionPath);
         if (unmet) return unmet;
-        const ruled = rememberIn(draft, owner, candidate);
+        const waited = candidate.waited === true ? currentOf(draft, candidate.inQuarantine?.id ?? "") : null;
+        if (candidate.waited === true && waited?.status !== "quarantined") return fail("not_found");
+        if (waited !== null) draft.forget(waited.id);
+        const by =
+          waited === null || candidate.status === "quarantined"
+            ? candidate.by
+            : { ...candidate.by, waitedAs: waited.id };
+        const ruled = rememberIn(draft, owner, { ...candidate, by });
         if (!ruled.ok) return withPathPrefix(ruled, path);
         const similar =
           candidate.body.dedupe === "suggest" ? this.#similar.similarTo(candidate, draft.time) : undefined;

@@ -44,6 +44,8 @@ export type Candidate = {
   inQuarantine?: Identity;
   /** False: it is quarantined if it would change what a stored memory says. */
   replaces?: boolean;
+  /** True: the same waits in quarantine, and this takes its place. Nothing is stored if that is gone, or was released. */
+  waited?: boolean;
 };
 
 /** Memories of an extractor with a lower score are quarantined. */

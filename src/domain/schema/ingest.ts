@@ -41,7 +41,7 @@ const Extracted = z
   )
   .openapi("Extracted", {
     description:
-      "Memories that your own model found. They pass the same checks as those of the deployment's.",
+      "Memories that your own model found. They pass the same checks as those of the deployment's, and its second look if it has a model.",
   });
 export type Extracted = z.infer<typeof Extracted>;
 

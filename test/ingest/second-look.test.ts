@@ -1,0 +1,401 @@
+// A fact that passed the checks is shown to the model once more, with its sentence alone, before it is live.
+import { afterEach, describe, expect, it } from "vitest";
+import { DeadlineExceeded } from "../../src/platform/deadline.ts";
+import { ModelRefusal } from "../../src/platform/models/language-model.ts";
+import { call, newUser } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import {
+  lookEntry,
+  type LookEntry,
+  type Reply,
+  ScriptedModel,
+  type Shown,
+  shownIn,
+} from "../doubles/language-models.ts";
+import { evict } from "../evict.ts";
+import { assistant, ingest, ingested, memoriesOf, readIngest, ring, user } from "./calls.ts";
+
+afterEach(restore);
+
+const MINUTE = 60_000;
+const facts = { extract: ["facts"] };
+const tea = { subject: "user", predicate: "likes", object: "tea", sources: [1] };
+const porto = { subject: "user", predicate: "lives in", object: "Porto", sources: [3] };
+const lives = [user("I like tea."), assistant("How is it there?"), user("It rains. I live in Porto. You?")];
+const found = { facts: [tea, porto] };
+
+type Looks = ScriptedModel["looks"];
+/** The model finds both facts, and answers second looks so. */
+function newModel(looks: Looks, first: Reply = found): ScriptedModel {
+  const model = new ScriptedModel(first, { facts: [] });
+  model.looks = looks;
+  control.languageModel = model;
+  return model;
+}
+const entries = (change: (fact: Shown, i: number) => LookEntry[]) => (shown: Shown[]) => ({
+  looks: shown.flatMap(change),
+});
+/** The objects of a user's memories in a state. */
+async function objectsOf(owner: string, status = "active"): Promise<string[]> {
+  const memories = await memoriesOf(owner, `&status=${status}`);
+  return memories.map(({ object }): string => object).toSorted();
+}
+const retry = (id: string) => call(`/v1/ingests/${id}/retry`, { json: {} });
+
+describe("a model that agrees", () => {
+  it("makes the facts live, and has seen each with its sentence alone", async () => {
+    const model = newModel([]);
+    const owner = newUser();
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(result).toMatchObject({ status: "done", counts: { created: 2 }, usage: { calls: 2 } });
+    expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+    expect(model.looked.flatMap(shownIn)).toEqual([
+      {
+        n: 1,
+        by: "the user",
+        sentence: "I like tea.",
+        fact: { subject: "user", predicate: "likes", object: "tea" },
+      },
+      {
+        n: 2,
+        by: "the user",
+        sentence: "I live in Porto.",
+        fact: { subject: "user", predicate: "lives in", object: "Porto" },
+      },
+    ]);
+    const [{ system, messages } = { system: "", messages: [] }] = model.looked;
+    expect(messages).toHaveLength(1);
+    expect(`${system}${messages[0]?.content}`).not.toContain("rain");
+    expect(system).not.toBe(model.asked[0]?.system);
+  });
+
+  it("is shown who says it, and the question that a short sentence answers", async () => {
+    const model = newModel([], {
+      facts: [
+        { ...tea, subject: "Bob" },
+        { ...porto, sources: [4] },
+      ],
+    });
+    const messages = [
+      { ...user("I like tea."), name: "Bob" },
+      { ...user("Fine."), name: "Ana" },
+      assistant("Good. Where do you live?"),
+      { ...user("Porto."), name: "Ana" },
+    ];
+    const owner = newUser();
+    await ingest(owner, { messages, owners: ["Ana"], ...facts });
+    expect(model.looked.flatMap(shownIn)).toMatchObject([
+      { by: "Bob", sentence: "I like tea.", fact: { subject: "Bob" } },
+      { by: "the user (Ana)", sentence: "Porto.", asked: "Where do you live?", fact: { subject: "user" } },
+    ]);
+    expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+  });
+
+  it("is asked about the facts of the caller's model too; without a model, these pass the checks alone", async () => {
+    const given = {
+      messages: lives,
+      extracted: {
+        facts: [
+          { ...tea, sources: [0] },
+          { ...porto, sources: [2] },
+        ],
+      },
+    };
+    const model = newModel(entries((fact) => [lookEntry(fact, fact.fact.object === "tea")]));
+    const [owner, other] = [newUser(), newUser()];
+    expect(await ingested(owner, given)).toMatchObject({
+      status: "done",
+      counts: { created: 1, quarantined: 1 },
+    });
+    expect(await objectsOf(owner)).toEqual(["tea"]);
+    expect(model.asked).toEqual([]);
+    control.languageModel = null;
+    expect(await ingested(other, given)).toMatchObject({ status: "done", counts: { created: 2 } });
+  });
+
+  it("is asked about twenty facts at a time, and of a fact once", async () => {
+    const model = newModel([]);
+    const owner = newUser();
+    const drinks = Array.from({ length: 45 }, (_, i) => `drink${i}`);
+    const messages = drinks.map((drink) => user(`I like ${drink}.`));
+    const extracted = { facts: drinks.map((object, i) => ({ ...tea, object, sources: [i] })) };
+    expect(await ingested(owner, { messages, extracted })).toMatchObject({
+      status: "done",
+      counts: { created: 45 },
+      usage: { calls: 3 },
+    });
+    expect(model.looked.map((one) => shownIn(one).length)).toEqual([20, 20, 5]);
+    expect(await objectsOf(owner)).toEqual(drinks.toSorted());
+  });
+
+  it("is not asked about what the checks refuse, and shown no part of a long sentence", async () => {
+    const model = newModel([], {
+      facts: [
+        { ...tea, object: "gin" },
+        { ...tea, sources: [2] },
+        { ...tea, object: "milk", sources: [3] },
+      ],
+    });
+    const owner = newUser();
+    const long = `I like milk, and ${"so much of it, ".repeat(80)}as I said.`;
+    const messages = [user("I like tea."), user("I like tea."), user(long)];
+    const { results } = await ingested(owner, { messages, ...facts });
+    expect(model.looked.flatMap(shownIn).map(({ fact }) => fact.object)).toEqual(["tea"]);
+    expect(results.map(({ outcome }: { outcome: string }) => outcome).toSorted()).toEqual([
+      "created",
+      "quarantined",
+      "quarantined",
+    ]);
+    for (const { line } of model.looked.flatMap(({ messages: [one] }) =>
+      (one?.content ?? "").split("\n").map((text) => ({ line: text })),
+    ))
+      expect(new TextEncoder().encode(line).byteLength).toBeLessThanOrEqual(1_024);
+  });
+});
+
+describe("a model that says no", () => {
+  it.each(["says", "subject", "fact", "now"] as const)("leaves the fact in quarantine: %s", async (which) => {
+    newModel(entries((fact) => [{ ...lookEntry(fact), [which]: fact.fact.object !== "tea" }]));
+    const owner = newUser();
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(result).toMatchObject({ status: "done", counts: { created: 1, quarantined: 1 } });
+    expect(result.results).toContainEqual(
+      expect.objectContaining({ outcome: "quarantined", reasons: ["denied_by_look"] }),
+    );
+    expect(await memoriesOf(owner, "&status=quarantined")).toMatchObject([
+      { object: "tea", reasons: ["denied_by_look"] },
+    ]);
+    expect(await objectsOf(owner)).toEqual(["Porto"]);
+  });
+});
+
+describe("an answer that is none", () => {
+  const other = (fact: Shown, n: number): LookEntry => ({ ...lookEntry(fact), n });
+  it.each<[string, Looks, string[]]>([
+    ["no JSON", ["Sure!", "Sure!"], []],
+    ["the facts of an extraction", () => found, []],
+    ["entries that are no objects", () => ({ looks: [true, null, 7, "yes"] }), []],
+    ["no entry", () => ({ looks: [] }), []],
+    ["too few entries", entries((fact) => (fact.n === 1 ? [lookEntry(fact)] : [])), ["tea"]],
+    ["too many entries", entries((fact) => [lookEntry(fact), other(fact, fact.n + 10)]), ["Porto", "tea"]],
+    ["two entries that differ", entries((fact) => [lookEntry(fact), lookEntry(fact, fact.n === 1)]), ["tea"]],
+    ["other numbers", entries((fact) => [other(fact, fact.n + 100)]), []],
+    ["swapped numbers", entries((fact) => [other(fact, 3 - fact.n)]), []],
+    ["another object", entries((fact) => [{ ...lookEntry(fact), object: "gin" }]), []],
+    [
+      "texts in place of truth",
+      (shown) => ({ looks: shown.map((fact) => ({ ...lookEntry(fact), says: "true" })) }),
+      [],
+    ],
+  ])("makes no fact live: %s", async (_, looks, live) => {
+    newModel(looks);
+    const owner = newUser();
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(await objectsOf(owner)).toEqual(live);
+    const waiting = await memoriesOf(owner, "&status=quarantined");
+    expect(waiting.map(({ reasons }) => reasons)).toEqual(
+      Array.from({ length: 2 - live.length }, () => ["not_looked_at"]),
+    );
+    expect(result).toMatchObject(
+      live.length === 2 ? { status: "done" } : { status: "partial", why: "invalid_answer" },
+    );
+    // A retry shows only what has no answer, and extracts nothing again.
+    const model = newModel([]);
+    await evict(owner);
+    await retry(result.id);
+    await ring(owner);
+    expect(await readIngest(result.id)).toMatchObject({ status: "done", counts: { created: 2 } });
+    expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+    expect(await objectsOf(owner, "quarantined")).toEqual([]);
+    expect([model.asked.length, model.looked.length]).toEqual([0, live.length === 2 ? 0 : 1]);
+  });
+
+  it("is asked for once more, with the error", async () => {
+    const model = newModel(["Sure!"]);
+    const owner = newUser();
+    expect(await ingested(owner, { messages: lives, ...facts })).toMatchObject({
+      status: "done",
+      counts: { created: 2 },
+      usage: { calls: 3 },
+    });
+    expect(model.looked[1]?.messages.at(-1)?.content).toContain("not the JSON");
+  });
+});
+
+describe("a model that fails in its second look", () => {
+  it.each<[string, Error, string]>([
+    ["it is away", new Error("the model is away"), "model_failed"],
+    ["it is late", new DeadlineExceeded(1), "model_late"],
+    ["its settings are wrong", new ModelRefusal("settings", "401"), "model_misconfigured"],
+  ])("leaves the facts waiting, and a retry asks again: %s", async (_, error, why) => {
+    const model = newModel(() => error);
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background" });
+    for (let i = 0; i < 12; i++) {
+      await ring(owner);
+      control.clockAhead += 10 * MINUTE;
+    }
+    expect(await readIngest(body.ingestId)).toMatchObject({
+      status: "partial",
+      why,
+      messages: { extracted: 3 },
+      counts: { quarantined: 2 },
+    });
+    expect(model.asked).toHaveLength(1);
+    expect(model.looked).toHaveLength(why === "model_misconfigured" ? 1 : 10);
+    expect(await objectsOf(owner)).toEqual([]);
+    const waiting = await memoriesOf(owner, "&status=quarantined");
+    expect(waiting.map(({ reasons }) => reasons)).toEqual([["not_looked_at"], ["not_looked_at"]]);
+    model.looks = [];
+    await retry(body.ingestId);
+    await ring(owner);
+    expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+    expect(await objectsOf(owner, "quarantined")).toEqual([]);
+    const { results, counts } = await readIngest(body.ingestId);
+    expect(counts).toEqual({ created: 2 });
+    // The id under which each waited reaches it too.
+    for (const { id } of [
+      ...waiting,
+      ...results.map(({ memoryId }: { memoryId: string }) => ({ id: memoryId })),
+    ])
+      expect((await call(`/v1/users/${owner}/memories/${id}`)).body).toMatchObject({ status: "active" });
+    expect(model.asked).toHaveLength(1);
+  });
+
+  it("is asked again by the next ingest of the thread, once it is back", async () => {
+    const model = newModel(() => new ModelRefusal("settings", "401"));
+    const owner = newUser();
+    const first = await ingested(owner, { messages: lives, ...facts });
+    expect(first).toMatchObject({ status: "partial", why: "model_misconfigured" });
+    model.looks = [];
+    await ingest(owner, { messages: [...lives, user("Good night.")], ...facts });
+    await ring(owner);
+    expect(await readIngest(first.id)).toMatchObject({ status: "done", counts: { created: 2 } });
+    expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+  });
+
+  it("is not asked again about a fact that was rejected, or released, meanwhile", async () => {
+    const model = newModel(() => new ModelRefusal("settings", "401"));
+    const owner = newUser();
+    const { id } = await ingested(owner, { messages: lives, ...facts });
+    for (const { id: memory, object } of await memoriesOf(owner, "&status=quarantined")) {
+      const path = `/v1/users/${owner}/memories/${memory}`;
+      const { status } = await (object === "tea"
+        ? call(path, { method: "DELETE" })
+        : call(`${path}/release`, { json: {} }));
+      expect(status).toBeLessThan(300);
+    }
+    model.looks = entries((fact) => [lookEntry(fact, false)]);
+    await retry(id);
+    await ring(owner);
+    expect(await objectsOf(owner)).toEqual(["Porto"]);
+    expect(await objectsOf(owner, "quarantined")).toEqual([]);
+    model.looks = [];
+    await retry(id);
+    await ring(owner);
+    expect(await objectsOf(owner)).toEqual(["Porto"]);
+  });
+
+  it("says no in the retry: the fact waits for that reason", async () => {
+    const model = newModel(() => new ModelRefusal("settings", "401"));
+    const owner = newUser();
+    const { id } = await ingested(owner, { messages: lives, ...facts });
+    model.looks = entries((fact) => [lookEntry(fact, false)]);
+    await retry(id);
+    await ring(owner);
+    expect(await readIngest(id)).toMatchObject({ status: "done", counts: { quarantined: 2 } });
+    expect((await memoriesOf(owner, "&status=quarantined")).map(({ reasons }) => reasons)).toEqual([
+      ["denied_by_look"],
+      ["denied_by_look"],
+    ]);
+  });
+
+  it("does not take some of the facts: only these wait", async () => {
+    const model = newModel((shown) =>
+      shown.some(({ sentence }) => sentence.includes("tea"))
+        ? new ModelRefusal("messages", "filtered")
+        : { looks: shown.map((fact) => lookEntry(fact)) },
+    );
+    const owner = newUser();
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(result).toMatchObject({ status: "partial", why: "model_refused" });
+    expect(await objectsOf(owner)).toEqual(["Porto"]);
+    expect(await objectsOf(owner, "quarantined")).toEqual(["tea"]);
+    expect(model.asked).toHaveLength(1);
+  });
+});
+
+describe("between the extraction and the look", () => {
+  /** The ingest waits for the look, which has failed once. */
+  async function waiting(given: object): Promise<{ owner: string; id: string; model: ScriptedModel }> {
+    const model = newModel([new Error("away")]);
+    const owner = newUser();
+    const { body } = await ingest(owner, { messages: lives, ...facts, mode: "background", ...given });
+    await ring(owner);
+    expect(await readIngest(body.ingestId)).toMatchObject({ status: "queued", why: "model_failed" });
+    return { owner, id: body.ingestId, model };
+  }
+  const later = async (owner: string) => {
+    control.clockAhead += 10 * MINUTE;
+    await ring(owner);
+  };
+
+  it("nothing is lost by an eviction, and nothing is asked or stored twice", async () => {
+    const { owner, id, model } = await waiting({});
+    expect(await objectsOf(owner)).toEqual([]);
+    await evict(owner);
+    await later(owner);
+    expect(await readIngest(id)).toMatchObject({ status: "done", counts: { created: 2 } });
+    expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+    expect([model.asked.length, model.looked.length]).toEqual([1, 2]);
+  });
+
+  it("a message is deleted: the model is asked again without it", async () => {
+    const { owner, id, model } = await waiting({});
+    const { threadId } = await readIngest(id);
+    await call(`/v1/threads/${threadId}/messages/1`, { method: "DELETE" });
+    model.looks = [];
+    await later(owner);
+    expect(model.asked).toHaveLength(2);
+    expect(await objectsOf(owner)).toEqual([]);
+    expect(await readIngest(id)).toMatchObject({ status: "done" });
+  });
+
+  it("a message is deleted that the caller's model cites: its fact fails, and no other", async () => {
+    const extracted = {
+      facts: [
+        { ...tea, sources: [0] },
+        { ...porto, sources: [2] },
+      ],
+    };
+    const { owner, id } = await waiting({ extracted, extract: undefined });
+    const { threadId } = await readIngest(id);
+    await call(`/v1/threads/${threadId}/messages/1`, { method: "DELETE" });
+    await later(owner);
+    expect(await objectsOf(owner)).toEqual(["Porto"]);
+    expect(await readIngest(id)).toMatchObject({ status: "done", counts: { created: 1, failed: 1 } });
+  });
+
+  it("the thread or the user is deleted: nothing is stored", async () => {
+    for (const of of ["thread", "user"]) {
+      const { owner, id } = await waiting({});
+      const { threadId } = await readIngest(id);
+      await call(of === "thread" ? `/v1/threads/${threadId}` : `/v1/users/${owner}`, { method: "DELETE" });
+      for (let i = 0; i < 3; i++) await later(owner);
+      expect(await objectsOf(owner)).toEqual([]);
+      expect(await objectsOf(owner, "quarantined")).toEqual([]);
+    }
+  });
+
+  it("the quota is used up: the facts wait for the next day", async () => {
+    control.modelQuota = { calls: 1, tokens: null };
+    const model = newModel([]);
+    const owner = newUser();
+    const result = await ingested(owner, { messages: lives, ...facts });
+    expect(result).toMatchObject({ status: "queued", why: "quota", usage: { calls: 1 } });
+    control.clockAhead += 24 * 60 * MINUTE;
+    await ring(owner);
+    expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+    expect([model.asked.length, model.looked.length]).toEqual([1, 1]);
+  });
+});
