@@ -2,6 +2,9 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { promptOf as extraction } from "../../src/domain/ingest/prompts/extract-2.ts";
+import { promptOf as secondLook } from "../../src/domain/ingest/prompts/look-1.ts";
+import { estimatedTokens } from "../../src/platform/embeddings/tokens.ts";
 import { errors } from "../../src/domain/errors.ts";
 import { limits } from "../../src/domain/limits.ts";
 
@@ -166,6 +169,48 @@ it("what the free plan is said to allow follows from the rows of a call", () => 
   about(messages, (2 * 100_000) / cell("an append of two messages", 2));
   about(memories, 100_000 / cell("a memory", 2));
   about(recalls, 5_000_000 / cell("a recall among 2,000 documents", 3));
+});
+
+it("what an ingest with a model is said to cost follows from its prompts", () => {
+  const text =
+    "I moved to Lisbon last spring, and I work as a nurse in a clinic near the river. My sister Ida lives in Porto with her two sons, and we visit her every month.";
+  const messages = Array.from({ length: 20 }, (_, i) => ({
+    ...{ seq: i + 1, role: i % 2 === 0 ? "user" : "assistant", text, at: 0, speaker: null },
+    isOwner: i % 2 === 0,
+  }));
+  const fact = { subject: "user", predicate: "lives in", object: "Lisbon" };
+  const sentence = { text: text.slice(0, 80), saidBy: "the user" };
+  const five = <T>(one: T): T[] => Array.from({ length: 5 }, () => one);
+  const asked = [
+    extraction(["facts"], { context: [], messages }),
+    extraction(["episodes"], { context: [], messages }),
+    secondLook(five({ ...fact, sentence })),
+  ].map(({ system, content }) => `${system}\n${content}`);
+  const holds = { says: true, subject: true, fact: true, now: true };
+  const answers = [
+    { facts: five({ ...fact, sources: [1] }) },
+    { episodes: [{ text, sources: messages.map(({ seq }) => seq) }] },
+    { looks: five({ n: 1, object: "Lisbon", ...holds }) },
+  ].map((answer) => JSON.stringify(answer));
+  const [, most = "", dollars, month] =
+    /at most ([\d,]+ input tokens and [\d,]+)\s+output[^]*?at most \$([\d.]+)\.[^]*?at most \$(\d+) a month/.exec(
+      read("docs/costs.md"),
+    ) ?? [];
+  const [input = 0, output = 0] = most
+    .split(" input tokens and ")
+    .map((one) => Number(one.replaceAll(",", "")));
+  for (const [said, texts] of [
+    [input, asked],
+    [output, answers],
+  ] as const) {
+    const tokens = texts.reduce((sum, one) => sum + estimatedTokens(one), 0);
+    expect(tokens).toBeLessThanOrEqual(said);
+    expect(tokens).toBeGreaterThan(0.9 * said);
+  }
+  const price = (input * 0.1 + output * 0.3) / 1_000_000;
+  expect(price).toBeLessThanOrEqual(Number(dollars));
+  expect(price).toBeGreaterThan(0.9 * Number(dollars));
+  expect(Math.ceil(price * 30_000)).toBe(Number(month));
 });
 
 it("what the cost table sums up is what it says", () => {
