@@ -42,6 +42,7 @@ export const worker = (shards = 0) =>
         // Set to nothing counts as not set: what `.dev.vars` says is not for the tests.
         CAIRN_SECRET_PREVIOUS: "",
         AUDIT_DAYS: "",
+        QUARANTINE_DAYS: "",
         JWT_JWKS_URL: "",
         JWT_ISSUER: "",
         JWT_AUDIENCE: "",

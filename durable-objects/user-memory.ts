@@ -271,7 +271,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   // Usage
 
   summary(): UserSummary {
-    const { quota, index, ingests, webhookDelivery } = this.#parts;
+    const { quota, index, ingests, memories, webhookDelivery } = this.#parts;
     const webhook = webhookDelivery.state();
     return {
       ...quota.held(),
@@ -283,6 +283,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
         ...(why !== undefined && { why }),
         createdAt,
       })),
+      quarantine: memories.waiting(),
       ...(webhook && { webhook }),
     };
   }

@@ -6,7 +6,7 @@ CREATE TABLE memories (
   version INTEGER NOT NULL,             -- counts the versions of all of this user's memories; never used twice
   user_id TEXT NOT NULL,
   kind TEXT NOT NULL,                   -- fact, episode, procedure, reflection
-  status TEXT NOT NULL,                 -- active, or quarantined: kept for review, never recalled
+  status TEXT NOT NULL,                 -- active; quarantined: kept for review, never recalled; expired: waited too long
   text TEXT NOT NULL,
   title TEXT,                           -- of a procedure
   subject TEXT,                         -- of a fact, as are the next six

@@ -33,6 +33,7 @@ export type CairnVars = {
       | "CORS_ORIGINS"
       | "AUDIT_DAYS"
       | "CONSOLIDATE_AFTER_DAYS"
+      | "QUARANTINE_DAYS"
       | "CONSOLE"
       | "JURISDICTION"
       | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`

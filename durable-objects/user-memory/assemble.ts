@@ -138,6 +138,8 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     embedder: ports.embedder,
     similar: new SimilarMemories(index, table),
     predicates: ports.predicates,
+    auditLog: ports.auditLog,
+    quarantineMs: ports.quarantineMs,
   });
 
   // Recall

@@ -33,6 +33,7 @@ import { type WebhookBindings, webhookFromBindings } from "./webhooks/webhook-fr
 import { tokenCounter } from "./tokenizer.ts";
 import { RegistryUnlistedThreads, UNLISTED_THREADS, type UnlistedThreads } from "./unlisted-threads.ts";
 import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
+import { daysOf, QUARANTINE_DAYS } from "./whole-days.ts";
 import type { VectorBudget } from "./vectors/vector-budget.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
@@ -72,6 +73,8 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
     USER_RATE?: RateLimit;
     /** Days that the audit log goes back; 90 unless set. */
     AUDIT_DAYS?: string;
+    /** Days that a memory may wait in quarantine; 30 unless set. */
+    QUARANTINE_DAYS?: string;
     /** `off`: no console. `logins`: its users sign in with logins of the identity provider. */
     CONSOLE?: string;
     /** The age in days from which episodes are summarised; never unless set. */
@@ -119,6 +122,8 @@ export type Ports = {
   tenantModelUsage: TenantModelUsage;
   /** The most bytes that a user's object stores; its deletes may exceed them. */
   storageBytes: number;
+  /** How long a memory may wait in quarantine, in milliseconds. */
+  quarantineMs: number;
   recall: RecallSettings;
   /** The most bytes of one model's vectors in the memory of a user's object. */
   vectorBytes: number;
@@ -180,6 +185,7 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     modelQuota: modelQuotaOf(env),
     tenantModelUsage: new D1TenantModelUsage(env.DB, tenantModelQuotaOf(env)),
     storageBytes: OBJECT_BYTES - RESERVED_BYTES,
+    quarantineMs: (daysOf(env.QUARANTINE_DAYS) ?? QUARANTINE_DAYS) * 24 * 60 * 60 * 1000,
     recall: recallSettings(env, env.VECTORIZE !== undefined),
     vectorBytes: VECTOR_BYTES,
     vectorBudget: shared.vectors,

@@ -2,17 +2,12 @@ import { loginSettingsOf } from "./auth/login-settings.ts";
 import type { Bindings } from "../platform/bindings.ts";
 import { modelFromBindings } from "../platform/models/model-from-bindings.ts";
 import { quotaProblems } from "../platform/quotas.ts";
+import { daysOf, QUARANTINE_DAYS } from "../platform/whole-days.ts";
 import { webhookProblem } from "../platform/webhooks/webhook-from-bindings.ts";
 import { isSecret } from "../domain/token.ts";
 
 /** The default of AUDIT_DAYS. */
 export const AUDIT_DAYS = 90;
-
-/** A whole number from 1 to 3,650; null for anything else. */
-function daysOf(given = ""): number | null {
-  const days = /^\d{1,4}$/.test(given) ? Number(given) : 0;
-  return days >= 1 && days <= 3650 ? days : null;
-}
 
 export const auditDaysOf = (env: Bindings): number | null => daysOf(env.AUDIT_DAYS);
 export const consolidateAfterDaysOf = (env: Bindings): number | null => daysOf(env.CONSOLIDATE_AFTER_DAYS);
@@ -45,11 +40,16 @@ export function settingProblems(env: Bindings): string[] {
     CAIRN_SECRET_PREVIOUS: previous = "",
     AUDIT_DAYS: days = "",
     CONSOLIDATE_AFTER_DAYS: age = "",
+    QUARANTINE_DAYS: wait = "",
   } = env;
   if (previous !== "" && !isSecret(previous))
     problems.push("CAIRN_SECRET_PREVIOUS is shorter than 32 bytes, so it is not used");
   if (days !== "" && auditDaysOf(env) === null)
     problems.push(`AUDIT_DAYS is not a whole number from 1 to 3650: the audit log keeps ${AUDIT_DAYS} days`);
+  if (wait !== "" && daysOf(wait) === null)
+    problems.push(
+      `QUARANTINE_DAYS is not a whole number from 1 to 3650: memories wait ${QUARANTINE_DAYS} days in quarantine`,
+    );
   if (age !== "" && consolidateAfterDaysOf(env) === null)
     problems.push("CONSOLIDATE_AFTER_DAYS is not a whole number from 1 to 3650: no episodes are summarised");
   if (age !== "" && modelFromBindings(env) === null)

@@ -71,6 +71,7 @@ export function faultyPorts(env: Bindings): Ports {
     },
     revocations: faulty(real.revocations, () => control.revocations),
     tenantProfiles: real.tenantProfiles,
+    quarantineMs: real.quarantineMs,
     predicates: real.predicates,
     auditLog: faulty(
       {

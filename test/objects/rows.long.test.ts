@@ -204,3 +204,37 @@ it("a fact reads as few rows of a subject with 1,000 facts as of one with two", 
       expect.soft(await read(user, json), `${name}: ${json.predicate}`).toBeLessThanOrEqual(few + 40);
   }
 });
+
+it("the end of a wait in quarantine costs what docs/costs.md says, and nothing is read of what is live", async () => {
+  const DAY = 24 * 60 * 60_000;
+  const many = (count: number, more: object) =>
+    rememberMany(
+      user,
+      Array.from({ length: count }, (_, i) => ({ text: `${JSON.stringify(more)} ${i}`, ...more })),
+    );
+  const read = async (act: () => Promise<unknown>): Promise<number> => {
+    cursors = [];
+    await act();
+    return total(user, cursors, "rowsRead");
+  };
+  const user = newUser();
+  for (const live of [1, 2, 3]) await many(500, { tags: [`${live}`] });
+  const summary = () => call(`/v1/users/${user}/summary`);
+  const without = await read(summary);
+  await many(3, { status: "quarantined" });
+  // The count of memories reads these three, too.
+  expect(await read(summary)).toBeLessThanOrEqual(without + 3 + 12);
+  await many(97, { status: "quarantined", tags: ["more"] });
+  await rowsOf(user, async () => {});
+  const ends: Rows[] = [];
+  for (const days of [31, 2]) {
+    control.clockAhead += days * DAY;
+    ends.push(await rowsOf(user, async () => {}));
+  }
+  const each = (what: keyof Rows) => ends.reduce((sum, rows) => sum + rows[what], 0) / 100;
+  expectDocumented("a wait in quarantine that ends", {
+    written: each("written"),
+    read: each("read"),
+    d1: each("d1"),
+  });
+});

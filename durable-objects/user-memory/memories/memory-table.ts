@@ -12,7 +12,7 @@ import type { Owner } from "../../../src/domain/memory/record.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import { thingOf } from "../../../src/domain/memory/opposites.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
-import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
+import { memoryKind, type MemoryKind, type MemoryStatus } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { chosenFrom, narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
 import type { Removals } from "../core/removals.ts";
@@ -425,6 +425,37 @@ export class MemoryTable implements DocumentSource {
       .one().at;
   }
 
+  /** Ids of memories of a status that have not changed since before a time, the oldest first. */
+  unchangedSince(status: Reviewed, before: number, limit: number): string[] {
+    return this.#column(
+      `SELECT id FROM memories INDEXED BY memories_reviewed
+       WHERE ${REVIEWED} AND status = ? AND recorded_at < ? ORDER BY recorded_at LIMIT ?`,
+      status,
+      before,
+      limit,
+    );
+  }
+
+  /** The time of the last change of the memory of a status that has not changed for longest; null if there is none. */
+  oldest(status: Reviewed): number | null {
+    return this.#sql
+      .exec<{ at: number | null }>(
+        `SELECT MIN(recorded_at) AS at FROM memories INDEXED BY memories_reviewed WHERE ${REVIEWED} AND status = ?`,
+        status,
+      )
+      .one().at;
+  }
+
+  /** Counts the memories that are not active, by status. Reads a row of the index for each. */
+  countReviewed(now: number): { [Status in Reviewed]?: number } {
+    const rows = this.#sql.exec<{ status: Reviewed; n: number }>(
+      `SELECT status, COUNT(*) AS n FROM memories INDEXED BY memories_reviewed
+       WHERE ${REVIEWED} AND (expires_at IS NULL OR expires_at >= ?) GROUP BY status`,
+      now,
+    );
+    return Object.fromEntries(Array.from(rows, ({ status, n }) => [status, n]));
+  }
+
   /** Removes the versions between two places except these. Returns their numbers. */
   removeBetween(after: VersionKey, upTo: VersionKey | null, but: readonly number[]): number[] {
     const end = upTo === null ? ["TRUE"] : ["(id, version) <= (?, ?)", ...upTo];
@@ -531,6 +562,10 @@ const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIE
 /** The id of the summary of an episode. Index `memories_by_summary`. */
 const SUMMARY = "(provenance ->> '$.summarisedBy')";
 const IS_SUMMARISED = `${SUMMARY} IS NOT NULL AND corrected_at IS NULL`;
+
+/** Memories for review: index `memories_reviewed`. */
+const REVIEWED = "status <> 'active' AND corrected_at IS NULL";
+type Reviewed = Exclude<MemoryStatus, "active">;
 
 /** The id under which a released memory waited. Index `memories_by_former_id`. */
 const FORMER_ID = "(provenance ->> '$.waitedAs')";

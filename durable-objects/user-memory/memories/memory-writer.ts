@@ -30,6 +30,7 @@ import type { PatchMemoryBody, RememberBody } from "../../../src/domain/schema/m
 import type { Rules } from "../../../src/domain/memory/predicates.ts";
 import { isPerson, leastOf } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
+import type { AuditLog } from "../../../src/platform/d1/audit-log.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import { rulingOf } from "../../../src/platform/prepare-memories.ts";
@@ -39,17 +40,20 @@ import { DecidedWrites, NOT_NOTED } from "./decided-writes.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { SimilarMemories } from "./similar-memories.ts";
 import { Summaries } from "./summaries.ts";
+import { WaitingMemories } from "./waiting-memories.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
 import type { Imported, MemoryChange, Prepared, Released, Remembered } from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-type MemoryWriterDependencies = PendingWritesDependencies & {
+type MemoryWriterDependencies = Omit<PendingWritesDependencies, "nextExpiry"> & {
   embedder: Embedder;
   quota: QuotaGuard;
   similar: SimilarMemories;
   predicates: Pick<PredicateRules, "rules">;
+  auditLog: Pick<AuditLog, "add">;
+  quarantineMs: number;
 };
 /** Null if the condition holds. `path`: its place in the body, unless it is a header. */
 const conditionFailure = (
@@ -78,11 +82,14 @@ export class MemoryWriter {
   readonly #writes: DecidedWrites;
   readonly #similar: SimilarMemories;
   readonly #summaries: Summaries;
+  readonly #waiting: WaitingMemories;
 
   constructor(deps: MemoryWriterDependencies) {
     this.#deps = deps;
-    this.#pending = new PendingWrites(deps);
-    this.#writes = new DecidedWrites(deps, this.#pending);
+    const all = { ...deps, nextExpiry: () => this.#nextExpiry() };
+    this.#pending = new PendingWrites(all);
+    this.#waiting = new WaitingMemories({ ...deps, log: this.#pending.log });
+    this.#writes = new DecidedWrites(all, this.#pending);
     this.#similar = deps.similar;
     this.#summaries = new Summaries(deps.table, this.#pending.log);
   }
@@ -448,27 +455,52 @@ export class MemoryWriter {
     );
   }
 
-  /** Repeats pending writes and deletes expired memories, if due. For the alarm. */
+  /** Repeats pending writes, deletes expired memories, and ends waits in quarantine, if due. For the alarm. */
   async run(): Promise<void> {
     const { table, now } = this.#deps;
     const due = this.nextDue();
     if (due === null || due > now()) return;
     await this.#pending.inTurn(async () => {
       // A pending write may replace an expired memory.
-      await this.#pending.flush();
+      const settled = await this.#pending.flush();
       const expired = table.expired(now(), FORGET_SLICE).filter((id) => !this.#pending.log.hasPendingFor(id));
+      const over = [...expired, ...this.#waiting.listed(now(), FORGET_SLICE)];
       const owner = table.owner();
       if (owner === null) return;
       // Its entry has an expiry of its own, which a read may have extended.
-      this.#forgetSlices(owner, this.#forgottenWith(expired, { keepEntries: true }), { keepEntries: true });
+      this.#forgetSlices(owner, this.#forgottenWith(over, { keepEntries: true }), { keepEntries: true });
       if (await this.#pending.flush()) await this.#revive(owner);
+      if (settled) await this.#endWaits(owner);
     });
   }
 
-  /** The time of the next retry or expiry; null if there is none. */
+  /** Expires a slice of the memories that wait for too long. In turn, with no write pending. */
+  async #endWaits(owner: Owner): Promise<void> {
+    const { transactions, now } = this.#deps;
+    const put = this.#waiting.late(now());
+    if (put.length === 0 || !(await this.#pending.flush())) return;
+    const intent = transactions.atomically(() => this.#pending.note({ owner, put, forget: [] }));
+    const outcome = await this.#pending.apply(intent, { first: true });
+    const expired = put.filter(({ correctedAt }) => correctedAt === null).length;
+    // One that stays pending is carried out later, and noted now.
+    if (outcome === "done" || outcome === "pending") await this.#waiting.note(owner, expired, now());
+  }
+
+  /** The time of the next retry, expiry or end of a wait; null if there is none. */
   nextDue(): number | null {
     // Expired memories are hidden already, so they wait for a pending write.
-    return this.#pending.log.nextDue() ?? this.#deps.table.nextExpiry();
+    return this.#pending.log.nextDue() ?? this.#nextExpiry();
+  }
+
+  #nextExpiry(): number | null {
+    const due = [this.#deps.table.nextExpiry(), this.#waiting.nextDue()].filter((one) => one !== null);
+    return due.length === 0 ? null : Math.min(...due);
+  }
+
+  /** Counts what waits for review. */
+  waiting(): ReturnType<WaitingMemories["counts"]> {
+    const { table, now } = this.#deps;
+    return this.#waiting.counts(table.latest(now()));
   }
 
   /** The memory that has this id, or that one became which waited under it; null if there is none. */

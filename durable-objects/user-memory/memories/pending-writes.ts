@@ -34,6 +34,8 @@ export type PendingWritesDependencies = {
   /** True if D1 has every erasure. Writes the missing ones first. */
   fence: { holds(): Promise<boolean> };
   alarms: AlarmScheduler;
+  /** When a stored memory expires, or has waited for too long, next. */
+  nextExpiry: () => number | null;
   now: () => number;
 };
 /**
@@ -213,12 +215,12 @@ export class PendingWrites {
   }
 
   #applyToObject({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, TextEmbedding>): void {
-    const { table, index, alarms, now } = this.#deps;
+    const { table, index, alarms, nextExpiry, now } = this.#deps;
     if (forget !== "all") index.remove(table.remove(forget));
     table.put(put);
     // The alarm embeds the rest, which lexical search finds meanwhile.
     if (index.put(put, vectors) > 0) alarms.scheduleBy(now());
-    alarms.scheduleBy(table.nextExpiry());
+    alarms.scheduleBy(nextExpiry());
   }
 }
 

@@ -371,6 +371,10 @@ export const endSummarised = (draft: Draft, row: MemoryRow, summary: string): Me
     provenance: provenanceOf({}, { ...row.provenance, summarisedBy: summary }),
   });
 
+/** Ends the wait of a quarantined memory, which is then deleted in a day. */
+export const expireIn = (draft: Draft, row: MemoryRow): MemoryRow =>
+  amend(draft, row, { status: "expired", updatedAt: row.updatedAt });
+
 /** Makes an episode live again whose summary is gone. */
 export function revive(draft: Draft, row: MemoryRow): MemoryRow {
   const { summarisedBy: _gone, ...provenance } = row.provenance ?? {};
@@ -537,9 +541,11 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
   const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;
   const externalId = body.externalId ?? row.externalId;
   const object = firstSpelling(row.object, body.object ?? row.object);
-  const changes = { ...changesOf(body, row), object, text, dedupeKey, externalId, tags, metadata };
+  // Found again, it waits again.
+  const status = row.status === "expired" ? candidate.status : row.status;
+  const changes = { ...changesOf(body, row), status, object, text, dedupeKey, externalId, tags, metadata };
   // A repeated finding does not undo a correction made in review.
-  const corrected = row.status === "quarantined" && row.dedupeKey !== candidate.identity.dedupeKey;
+  const corrected = row.status !== "active" && row.dedupeKey !== candidate.identity.dedupeKey;
   const kept = corrected
     ? { ...changes, text: row.text, dedupeKey: row.dedupeKey, object: row.object }
     : changes;

@@ -17,7 +17,7 @@ export const ListAuditQuery = z.strictObject({
   action: text(limits.name, "name_too_long").optional().openapi({
     example: "DELETE /v1/threads/{id}",
     description:
-      "Only this operation, as events name it, or `token.refused`, or `access.refused`. An unknown operation of the API is 400.",
+      "Only this operation, as events name it, or `token.refused`, `access.refused` or `quarantine.expired`. An unknown operation of the API is 400.",
   }),
   from: time.openapi({ description: "Only from this time on, in milliseconds since the epoch." }),
   to: time.openapi({ description: "Only before this time." }),
@@ -50,7 +50,7 @@ export const AuditedEvent = z
     }),
     count: z.int().openapi({
       description:
-        "1; or the number of equal refusals in one minute in one isolate, at least half of the true count.",
+        "1; or the number of equal refusals in one minute in one isolate, at least half of the true count; or of memories whose wait in quarantine ended.",
     }),
   })
   .openapi("AuditedEvent");

@@ -5,8 +5,9 @@ import { breaks, text } from "./bounds.ts";
 export const memoryKind = z.enum(["fact", "episode", "procedure", "reflection"]).openapi("MemoryKind");
 export type MemoryKind = z.infer<typeof memoryKind>;
 
-export const memoryStatus = z.enum(["active", "quarantined"]).openapi("MemoryStatus", {
-  description: "`quarantined`: kept and listed for review, never recalled.",
+export const memoryStatus = z.enum(["active", "quarantined", "expired"]).openapi("MemoryStatus", {
+  description:
+    "`quarantined`: kept and listed for review, never recalled. `expired`: it has waited too long, and is deleted after a day.",
 });
 export type MemoryStatus = z.infer<typeof memoryStatus>;
 

@@ -148,7 +148,7 @@ export type SortKey = (typeof sortKeys)[number];
 /** The same filter in a query string. A list is a repeated parameter, with a name in the singular. */
 export const ListMemoriesQuery = z.strictObject({
   kind: several(memoryKind, 4).openapi(description("kinds")),
-  status: several(memoryStatus, 2).openapi(description("status")),
+  status: several(memoryStatus, 3).openapi(description("status")),
   trust: several(trust, 5).openapi(description("trust")),
   tag: several(tag, limits.tags).openapi(description("tags")),
   anyTag: several(tag, limits.filterValues).openapi(description("anyTags")),

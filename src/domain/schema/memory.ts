@@ -38,7 +38,7 @@ const remembering = {
     .openapi({ description: "The memory is true from this time on; from its creation unless set." }),
   createdAt: time.optional().openapi({ description: "For an import; now unless set." }),
   updatedAt: time.optional().openapi({ description: "For an import; now unless set." }),
-  status: memoryStatus.optional(),
+  status: memoryStatus.exclude(["expired"]).optional(),
   quarantineBelow: share.optional().openapi({
     description:
       "A memory of an extractor (`source.extractor`) with a lower score is quarantined; 0.7 unless set.",

@@ -54,6 +54,17 @@ export const UserSummary = z
     ingests: z
       .array(Ingest.pick({ id: true, threadId: true, status: true, why: true, createdAt: true }))
       .openapi({ description: "Those under way, and those of a week that ended as `partial`; 50 at most." }),
+    quarantine: z
+      .object({
+        waiting: z
+          .int()
+          .openapi({ description: "Memories that wait for somebody to release or reject them." }),
+        expired: z.int().openapi({
+          description: "Memories that have waited too long. Each is listed for a day, and then deleted.",
+        }),
+        nextExpiry: timestamp.optional().openapi({ description: "When the next one that waits expires." }),
+      })
+      .openapi({ description: "Reads a row of an index for each of these memories." }),
     webhook: z
       .object({ behind: z.boolean(), failures: z.int(), nextAt: timestamp.optional() })
       .optional()

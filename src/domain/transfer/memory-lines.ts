@@ -68,6 +68,7 @@ async function versionOf(
   { from, to, trust }: { from: UserHash; to: UserHash; trust: Trust },
 ): Promise<ImportedVersion> {
   const {
+    status,
     episodeType: type,
     source: given,
     sources,
@@ -77,11 +78,12 @@ async function versionOf(
     summaryOf,
     summarisedBy,
     waitedAs,
+    ...said
   } = line;
   const identity = await identityOf(to, line, false);
   const there = (source: MemorySource) => sourceFor(source, { from, to });
   const source = given && there(given);
-  const body = { ...line, type, ...(source && { source }) };
+  const body = { ...said, type, ...(source && { source }) };
   const by: Writer = {
     trust: leastOf(line.trust ?? "import", trust),
     ...(writtenBy && { writtenBy }),
@@ -97,7 +99,7 @@ async function versionOf(
   return {
     id,
     version: line.version,
-    ...contentOf({ body, identity, status: line.status, by }),
+    ...contentOf({ body, identity, status, by }),
     createdAt: line.createdAt,
     updatedAt: line.updatedAt,
     validFrom: line.validFrom,

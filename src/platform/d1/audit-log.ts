@@ -1,6 +1,7 @@
 import { and, desc, eq, gte, inArray, lt, sql, type SQL } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import type { UserHash } from "../../domain/ids.ts";
+import { retryOnReset } from "../retry-on-reset.ts";
 import { audit, type AuditRow } from "./tables.ts";
 
 export type AuditPage = {
@@ -23,6 +24,18 @@ export interface AuditLog {
   list(page: AuditPage): Promise<AuditRow[]>;
   /** Deletes at most `limit` events before `time`, oldest first. Returns the number. */
   prune(time: number, limit: number): Promise<number>;
+}
+
+/**
+ * Writes an event, and never rejects: a deletion must not fail because the log is down. An event that D1 refuses four times
+ * goes to the Worker's own log.
+ */
+export async function writeEvent(auditLog: Pick<AuditLog, "add">, event: AuditRow): Promise<void> {
+  try {
+    await retryOnReset(() => auditLog.add(event));
+  } catch (error) {
+    console.error({ message: "an audit event could not be stored", event, error: String(error) });
+  }
 }
 
 export class D1AuditLog implements AuditLog {

@@ -1,10 +1,10 @@
 import {
   and,
-  eq,
   getTableColumns,
   inArray,
   isNull,
   lte,
+  ne,
   or,
   sql,
   type SQL,
@@ -126,7 +126,7 @@ export function visibleAt({ now, asOf, validAt, validIn, erased, reviewed }: Mom
           : sql`NOT EXISTS (SELECT 1 ${laterAt(asOf, erased)} AND later.valid_from <= ${at})`,
       ),
       validIn && trueIn(validIn),
-      reviewed === true ? eq(memories.status, "quarantined") : undefined,
+      reviewed === true ? ne(memories.status, "active") : undefined,
     ),
     unexpired(now, erased),
   );

@@ -1,8 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import { type UserHash, userHash } from "../../domain/ids.ts";
-import type { AuditLog } from "../../platform/d1/audit-log.ts";
 import type { AuditRow } from "../../platform/d1/tables.ts";
-import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import type { Caller } from "../auth/claims.ts";
 
 /** An event: who did what to whose memory, without contents. */
@@ -34,16 +32,4 @@ export async function auditRow({ caller, ...event }: AuditEvent, now: number): P
     about: event.about ?? null,
     count: 1,
   };
-}
-
-/**
- * Writes an event, and never rejects: a deletion must not fail because the log is down. An event that D1 refuses four times
- * goes to the Worker's own log.
- */
-export async function writeEvent(auditLog: AuditLog, event: AuditRow): Promise<void> {
-  try {
-    await retryOnReset(() => auditLog.add(event));
-  } catch (error) {
-    console.error({ message: "an audit event could not be stored", event, error: String(error) });
-  }
 }

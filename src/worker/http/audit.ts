@@ -1,8 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { auditRow, writeEvent } from "../audit/event.ts";
+import { auditRow } from "../audit/event.ts";
 import type { Refused } from "../audit/refused-calls.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
+import { writeEvent } from "../../platform/d1/audit-log.ts";
 import { afterAnswer } from "./after-answer.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";

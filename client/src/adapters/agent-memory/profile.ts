@@ -228,7 +228,7 @@ export class CairnProfile implements AgentMemoryProfile {
     for (const sourceThread of await this.#sessions.threadsOf(sessionId)) {
       await this.#memory.memories.forgetWhere(this.#user, {
         sourceThread,
-        status: ["active", "quarantined"],
+        status: ["active", "quarantined", "expired"],
       });
       await this.#memory.threads.delete(sourceThread);
     }

@@ -36,7 +36,7 @@ export async function forgetFact(
   do {
     const page = await memories.list(
       user,
-      { ...named, kind: ["fact"], status: ["active", "quarantined"], limit: PAGE, cursor },
+      { ...named, kind: ["fact"], status: ["active", "quarantined", "expired"], limit: PAGE, cursor },
       options,
     );
     facts.push(...page.items);

@@ -79,7 +79,7 @@ async function factsOf(
     const page = await listMemories(services, owner.hash, {
       ...name,
       kind: ["fact"],
-      status: ["active", "quarantined"],
+      status: ["active", "quarantined", "expired"],
       limit: limits.page,
       cursor,
     });
