@@ -193,7 +193,9 @@ describe("an ingest of a chat of several people", () => {
     sources,
   });
   const stored = async (user: string) =>
-    (await memoriesOf(user)).map(({ text, source }) => [text, source.speaker]).toSorted();
+    (await memoriesOf(user))
+      .map(({ text, source }): [string, string | undefined] => [text, source.speaker])
+      .toSorted(([a], [b]) => a.localeCompare(b));
 
   it("gives each fact to who said it, and waits with what is said of the owner by others", async () => {
     const facts = [fact("user", "kiwi", 0), fact("Ana", "kiwi", 0), fact("Bob", "peanuts", 1)];

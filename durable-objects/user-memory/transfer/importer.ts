@@ -146,10 +146,10 @@ export class Importer {
     // Later messages of the parent are not shared.
     if (parent !== null) stores.threads.reach(parent, forkSeq);
     // Messages that it shares bring no names any more.
-    const shared = parent?.speakers ?? null;
+    const known = parent?.speakers ?? null;
     const speakers = line.owners
-      ? { ...(shared ?? { names: [], hasUnnamed: false }), owners: line.owners }
-      : shared;
+      ? { ...(known ?? { names: [], hasUnnamed: false }), owners: line.owners }
+      : known;
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq, speakers });
     // The shared messages are there; hidden ones follow in lines of their own.
     for (const shared of [...stores.lineage.segments(thread)].slice(1))

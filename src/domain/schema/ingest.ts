@@ -104,8 +104,8 @@ export const IngestBody = ingesting
       if (createdAt !== undefined) refuse(["createdAt"], "goes with `messages`");
       return;
     }
-    for (const [i, message] of messages.entries()) {
-      const { field, ...fault } = speakerFault(message) ?? {};
+    for (const [i, one] of messages.entries()) {
+      const { field, ...fault } = speakerFault(one) ?? {};
       if (field !== undefined) context.addIssue({ code: "custom", path: ["messages", i, field], ...fault });
     }
     if (Array.isArray(createdAt) && createdAt.length !== messages.length)

@@ -119,8 +119,8 @@ export function speakerFault(given: Message) {
   if (given.role !== "user") return null;
   const found = (["name", "speaker"] as const).find((one) => given[one] !== undefined && given[one] !== null);
   if (found === undefined) return null;
-  const name = given[found];
-  if (typeof name === "string" && !isWithin(name, limits.speaker))
+  const value = given[found];
+  if (typeof value === "string" && !isWithin(value, limits.speaker))
     return {
       field: found,
       message: `is longer than ${limits.speaker} bytes of UTF-8`,
