@@ -145,7 +145,8 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   remember(...[owner, request]: Args<"remember">) {
     this.#noteOwner(owner, "memory");
-    return this.#parts.memories.remember(owner, request);
+    const { memories, citations } = this.#parts;
+    return memories.remember(owner, { ...request, statedAt: (body) => citations.statedAt(body) });
   }
 
   patchMemory(...args: Args<"patchMemory">) {

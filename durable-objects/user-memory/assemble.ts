@@ -41,6 +41,7 @@ import { MessagePurger } from "./threads/message-purger.ts";
 import { ThreadMessages } from "./threads/thread-messages.ts";
 import { Consolidation } from "./ingest/consolidation.ts";
 import { IngestRunner } from "./ingest/ingest-runner.ts";
+import { CitedStatements } from "./ingest/cited-statements.ts";
 import { IngestService } from "./ingest/ingest-service.ts";
 import { IngestStore } from "./ingest/ingest-store.ts";
 import { ModelUsage } from "./ingest/model-usage.ts";
@@ -213,6 +214,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   });
 
   // Ingest
+  const citations = new CitedStatements({ stores, now });
   const ingestStore = new IngestStore(sql);
   const { languageModel } = ports;
   const proposals = new ProposalMemories({
@@ -329,6 +331,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     messages: threadMessages,
     memoryIndex,
     memories: writer,
+    citations,
     embedding,
     recall,
     contexts,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, newUser, tokenWith } from "../call.ts";
+import { type Answer, call, newUser, tokenWith } from "../call.ts";
 
 const livesIn = (object: string) => ({ subject: "user", predicate: "lives in", object });
 const listed = async (user: string, status = "active") =>
@@ -24,6 +24,28 @@ describe("the trust of a memory", () => {
     expect(await written("c", agent)).toBe("model");
     expect(await written("d", own, "tool")).toBe("tool");
     expect(await written("e", agent, "user")).toBe("model");
+  });
+
+  it("is a model's for what an extractor found, unless the token names one", async () => {
+    const user = newUser();
+    const found = { ...livesIn("Porto"), source: { extractor: "my-model" } };
+    const tokens = { own: await tokenWith({ user }), vouching: await tokenWith({ user, trust: "user" }) };
+    const write = (path: string, json: object, token?: string) =>
+      call(`/v1/users/${user}/memories${path}`, { json, ...(token !== undefined && { token }) });
+    expect((await write("", found)).body.trust).toBe("model");
+    expect((await write("", found, tokens.own)).body.trust).toBe("model");
+    const many = await write("/batch", { memories: [found, livesIn("Lisbon")] }, tokens.own);
+    expect(many.body.items.map(({ memory }: Answer["body"]) => memory.trust)).toEqual(["model", "user"]);
+    const [{ memory }] = many.body.items.slice(1);
+    expect((await write("", { ...found, object: "Faro" }, tokens.own)).body).toMatchObject({
+      status: "quarantined",
+      conflictsWith: memory.id,
+    });
+    expect((await write("", { ...found, object: "Faro" }, tokens.vouching)).body).toMatchObject({
+      status: "active",
+      trust: "user",
+    });
+    expect((await remember(user, { ...found, object: "Rome" }, "tool")).body.trust).toBe("tool");
   });
 
   it("names the token and the adapter, and refuses headers that it cannot read", async () => {

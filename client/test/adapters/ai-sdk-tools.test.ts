@@ -178,6 +178,23 @@ describe("the tools", () => {
     expect(JSON.stringify(outputs)).toContain(String.raw`IBAN is XX1`);
   });
 
+  it("let the user's last message of a stored conversation change what a person wrote", async () => {
+    const { user, memory } = await begin();
+    const { id: thread } = await memory.threads.create(user);
+    await memory.memories.remember(user, { ...fact, object: "Porto" });
+    const say = async (prompt: string, tools: ToolSet, object: string) => {
+      const model = scripted(calls("memory_remember_fact", { ...fact, object }), says("done"));
+      const remembering = wrapLanguageModel({ model, middleware: cairnMemory({ memory, user, thread }) });
+      await generateText({ model: remembering, tools, stopWhen: isStepCount(2), prompt });
+      const { items } = await memory.memories.list(user, { predicate: fact.predicate });
+      return items.map((item) => item.object);
+    };
+    const tools = memoryTools({ memory, user, thread });
+    expect(await say("I live in Lisbon now.", memoryTools({ memory, user }), "Lisbon")).toEqual(["Porto"]);
+    expect(await say("What is the weather in Rome?", tools, "Rome")).toEqual(["Porto"]);
+    expect(await say("I live in Lisbon now.", tools, "Lisbon")).toEqual(["Lisbon"]);
+  });
+
   it("find what shared owners have, and say whose it is", async () => {
     const user = newUser();
     const owner = `shared:${crypto.randomUUID()}`;

@@ -72,6 +72,9 @@ const conditionFailure = (
 /** Memories that one intent deletes, or that one alarm takes as expired. */
 const FORGET_SLICE = 1000;
 
+/** Messages that the facts of one write cite, and that are read for them: each may be long. */
+const CITATIONS = 32;
+
 const NOT_DELETED =
   "Recall no longer finds the memories. The database has not confirmed their deletion yet, and Cairn tries again.";
 
@@ -95,19 +98,22 @@ export class MemoryWriter {
   }
 
   /**
-   * All of them or none. `isWanted`: none if it is false when the write has its turn. `noted`: called in the transaction that
-   * notes the write; it succeeds then also while D1 has not confirmed it.
+   * All of them or none. `statedAt`: the time of the message that a fact cites, if its owner states it there; null otherwise.
+   * `isWanted`: none if it is false when the write has its turn. `noted`: called in the transaction that notes the write; it succeeds
+   * then also while D1 has not confirmed it.
    */
   remember(
     owner: Owner,
     {
       memories,
       once,
+      statedAt = () => null,
       isWanted = () => true,
       noted,
     }: {
       memories: readonly Prepared[];
       once?: IdempotencyKey;
+      statedAt?: (body: RememberBody) => number | null;
       isWanted?: () => boolean;
       noted?: (remembered: readonly Remembered[]) => void;
     },
@@ -117,6 +123,7 @@ export class MemoryWriter {
       const ended: (readonly MemoryRow[])[] = [];
       const remembered: (Omit<Remembered, "memory"> & { row: MemoryRow })[] = [];
       const candidates = memories.map((one) => this.#restating(one, draft.time));
+      let citations = 0;
       draft.readTexts(candidates.map(({ identity }) => identity.dedupeKey));
       for (const [i, candidate] of candidates.entries()) {
         const path = memories.length === 1 ? "body" : `body.memories[${i}]`;
@@ -131,7 +138,11 @@ export class MemoryWriter {
           waited === null || candidate.status === "quarantined"
             ? candidate.by
             : { ...candidate.by, waitedAs: waited.id };
-        const ruled = rememberIn(draft, owner, { ...candidate, by });
+        const ruled = rememberIn(draft, owner, {
+          ...candidate,
+          by,
+          statedAt: () => (citations++ < CITATIONS ? statedAt(candidate.body) : null),
+        });
         if (!ruled.ok) return withPathPrefix(ruled, path);
         const similar =
           candidate.body.dedupe === "suggest" ? this.#similar.similarTo(candidate, draft.time) : undefined;

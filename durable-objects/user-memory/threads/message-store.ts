@@ -70,13 +70,14 @@ export class MessageStore implements DocumentSource {
     const document = documentOf(message);
     const standing = isOwner && isPerson(trust) ? standingIn(message, document.text) : null;
     this.#sql.exec(
-      `INSERT INTO messages (position, created_at, role, standing, passages, document, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO messages (position, created_at, role, standing, passages, trust, document, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       position,
       createdAt,
       document.text === "" ? null : document.role,
       standing && (standing.isOrder ? ORDER : PREFERENCE),
       standing && JSON.stringify(standing.passages),
+      isPerson(trust) ? null : trust,
       isInline(body) || document.text === "" ? null : JSON.stringify(document),
       body.subarray(0, PART),
     );
@@ -229,6 +230,12 @@ export class MessageStore implements DocumentSource {
   isStanding(position: number): boolean {
     const marked = "SELECT 1 FROM messages WHERE position = ? AND standing IS NOT NULL";
     return this.#sql.exec(marked, position).toArray().length > 0;
+  }
+
+  /** True if a person or a backend appended the message, and no model, tool or import. */
+  isByPerson(position: number): boolean {
+    const byPerson = "SELECT 1 FROM messages WHERE position = ? AND trust IS NULL";
+    return this.#sql.exec(byPerson, position).toArray().length > 0;
   }
 
   has(position: number): boolean {

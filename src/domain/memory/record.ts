@@ -17,6 +17,7 @@ import {
   isFixed,
 } from "../schema/memory-fields.ts";
 import type { MemoryRow } from "./table.ts";
+import { leastOf } from "./trust.ts";
 
 type ColumnField = FieldWith<"column">;
 
@@ -26,8 +27,15 @@ export const ownerOf = async (user: string): Promise<Owner> => ({ hash: await us
 /** A thread without a user (`id` null) has an object of its own. */
 export type ThreadOwner = { hash: UserHash; id: string | null };
 
-/** The writer of a memory. `sources`: more than the body's own. `reasons`: of its quarantine. */
-export type Writer = { trust: Trust } & Provenance;
+/**
+ * The writer of a memory. `vouches`: its token names a trust, which holds for what an extractor found too. `sources`: more than the
+ * body's own. `reasons`: of its quarantine.
+ */
+export type Writer = { trust: Trust; vouches?: true } & Provenance;
+
+/** The writer of what a body says. A fact that an extractor found is no person's word, whoever sends it. */
+export const authorOf = (by: Writer, { source }: { source?: MemorySource | null | undefined }): Writer =>
+  source?.extractor === undefined || by.vouches === true ? by : { ...by, trust: leastOf(by.trust, "model") };
 
 /**
  * A memory to remember, with its identity. `inQuarantine`: its identity if it contradicts a memory of a higher trust; absent for a

@@ -19,7 +19,7 @@ import {
   type Writer,
 } from "./record.ts";
 import type { MemoryRow } from "./table.ts";
-import { outranks } from "./trust.ts";
+import { outranks, trustOfRole } from "./trust.ts";
 
 /**
  * The resulting version. `created`: the memory is new. `replaced`: it says this in place of something else. `ended`: the versions of
@@ -30,8 +30,11 @@ type Ruled = { row: MemoryRow; created: boolean; replaced?: boolean; ended?: rea
 /** The rule that holds for a fact. */
 type Ruling = Pick<Candidate, "policy" | "opposites">;
 
+/** `statedAt`: the time at which the owner of the memory states it, in the message that it cites; null if they do not. */
+type Statement = Candidate & { statedAt?: () => number | null };
+
 /** Remembers one memory: adds a new one, or changes a stored one. */
-export function rememberIn(draft: Draft, owner: Owner, given: Candidate): Result<Ruled> {
+export function rememberIn(draft: Draft, owner: Owner, given: Statement): Result<Ruled> {
   const { before: opposites, candidate } = againstOpposites(draft, given);
   const { body, identity } = candidate;
   if (isOver(body, draft.time))
@@ -47,18 +50,23 @@ export function rememberIn(draft: Draft, owner: Owner, given: Candidate): Result
   if (contrary !== undefined && candidate.policy === "reject") return conflict(contrary);
   if (held !== null && candidate.replaces === false && !states(held, candidate))
     return wait(draft, owner, candidate, { held, reason: REPLACES });
-  if (held !== null && candidate.policy !== "lastWriter" && outranks(held.trust, candidate.by.trust))
-    return states(held, candidate)
-      ? ok({
-          row: amend(draft, held, { provenance: withSources(held, candidate, held.provenance ?? {}) }),
-          created: false,
-        })
-      : wait(draft, owner, candidate, { held, reason: CONFLICT });
-  const guarded = opposites.find((row) => outranks(row.trust, candidate.by.trust));
-  if (guarded !== undefined && candidate.policy !== "lastWriter")
+  const stronger = [...(held === null ? [] : [held]), ...opposites].filter(
+    (row) => candidate.policy !== "lastWriter" && outranks(row.trust, candidate.by.trust),
+  );
+  const [guarded] = stronger;
+  if (held !== null && guarded === held && states(held, candidate)) {
+    const provenance = withSources(held, candidate, held.provenance ?? {});
+    return ok({ row: amend(draft, held, { provenance }), created: false });
+  }
+  const isStated = guarded !== undefined && isStatedSince(given, stronger);
+  if (guarded !== undefined && !isStated)
     return wait(draft, owner, candidate, { held: guarded, reason: CONFLICT });
+  // The next writer without a statement is held as well.
+  const settled = isStated
+    ? { ...candidate, by: { ...candidate.by, trust: trustOfRole("user") } }
+    : candidate;
   const ruled =
-    identity.how === "supersede" ? supersede(draft, owner, candidate) : addOrReplace(draft, owner, candidate);
+    identity.how === "supersede" ? supersede(draft, owner, settled) : addOrReplace(draft, owner, settled);
   if (!ruled.ok) return ruled;
   if (!neverTrue(ruled.value.row)) {
     endAll(draft, opposites, validFromOf(body, draft.time));
@@ -68,6 +76,16 @@ export function rememberIn(draft: Draft, owner: Owner, given: Candidate): Result
     details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
   });
 }
+
+/** True if a model writes what the owner of the memory has stated after these facts were written. */
+function isStatedSince({ by, statedAt }: Statement, rows: readonly MemoryRow[]): boolean {
+  if (by.trust !== "model") return false;
+  const at = statedAt?.() ?? null;
+  return at !== null && rows.every(({ recordedAt }) => recordedAt <= at + AHEAD_MS);
+}
+
+/** The time of a write is later than that of the one before, and so may be ahead of the clock. */
+const AHEAD_MS = 1_000;
 
 const conflict = ({ id }: MemoryRow): Failure =>
   fail("fact_conflict", { details: [{ path: "object", message: `contradicts the memory ${id}` }] });

@@ -23,6 +23,7 @@ export function writerOf(c: Context<AppEnv>): Writer {
   const own = trustOf(caller);
   return {
     trust: lowered === undefined ? own : leastOf(own, trustIn(lowered)),
+    ...(caller.trust !== undefined && { vouches: true as const }),
     writtenBy: { ...(tokenId !== undefined && { tokenId }), ...(adapter !== undefined && { adapter }) },
   };
 }

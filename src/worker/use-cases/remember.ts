@@ -1,6 +1,6 @@
 import type { Precondition } from "../../domain/conditions.ts";
 import { ok, type Result } from "../../domain/errors.ts";
-import type { Owner, Writer } from "../../domain/memory/record.ts";
+import { type Owner, type Writer, authorOf } from "../../domain/memory/record.ts";
 import type { RememberBody } from "../../domain/schema/memory.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import { prepareMemories } from "../../platform/prepare-memories.ts";
@@ -29,7 +29,7 @@ export async function remember(
   const isRuled = given.some(({ body }) => body.subject !== undefined && body.predicate !== undefined);
   const rules = isRuled ? await d1Result(() => predicates.rules()) : ok(new Map());
   if (!rules.ok) return rules;
-  const bodies = given.map(({ body }) => ({ body, by }));
+  const bodies = given.map(({ body }) => ({ body, by: authorOf(by, body) }));
   const prepared = await prepareMemories({ embedder, rules: rules.value }, owner, bodies);
   const memories = prepared.map((one, i) => ({ ...one, condition: given[i]?.condition ?? {} }));
   return userMemory(owner.hash).remember(owner, { memories, ...(once && { once }) });

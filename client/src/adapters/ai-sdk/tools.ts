@@ -22,6 +22,11 @@ export type MemoryToolsOptions = TimeLimit & {
    * must name each in its claim `shared`.
    */
   owners?: readonly string[];
+  /**
+   * The id of the conversation's thread. A change that the user states in its last message then supersedes a fact that a person
+   * wrote, if the message is stored by the time of the tool's call.
+   */
+  thread?: string;
 };
 
 const OPTIONS: OptionNames<MemoryToolsOptions> = {
@@ -29,6 +34,7 @@ const OPTIONS: OptionNames<MemoryToolsOptions> = {
   user: true,
   scope: true,
   owners: true,
+  thread: true,
   timeoutMs: true,
 };
 
@@ -99,9 +105,10 @@ const tags = {
  */
 export function memoryTools(options: MemoryToolsOptions): MemoryTools {
   requireUser("memoryTools", options, OPTIONS);
-  const { user, scope, owners = [] } = options;
+  const { user, scope, owners = [], thread } = options;
   const memory = limited(options.memory, options);
   const scoped = scope === undefined ? {} : { scope };
+  const source = thread === undefined ? {} : { source: { thread } };
   const shared = owners.length === 0 ? {} : { owners: [...owners] };
   return {
     memory_recall: {
@@ -165,7 +172,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
       execute: async (fact, { abortSignal: signal }) => {
         const remembered = await memory.memories.remember(
           user,
-          { kind: "fact", ...fact, ...scoped },
+          { kind: "fact", ...fact, ...scoped, ...source },
           { signal, trust: "model", adapter: "ai-sdk" },
         );
         return writtenOf(remembered);

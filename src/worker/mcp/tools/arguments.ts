@@ -2,13 +2,14 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../../../domain/limits.ts";
 import { boundedInt } from "../../../domain/schema/bounds.ts";
 import { RecallBody } from "../../../domain/schema/recall.ts";
-import { name, tags as memoryTags } from "../../../domain/schema/memory-fields.ts";
+import { type MemorySource, name, tags as memoryTags } from "../../../domain/schema/memory-fields.ts";
 import { RememberBody } from "../../../domain/schema/memory.ts";
 
 /** Arguments that several tools share: the API's own shapes, described for a model. */
 
 const { subject, predicate, object, title, text } = RememberBody.shape;
 const { owners: recallOwners } = RecallBody.shape;
+const seq = z.int().min(1);
 
 export const tags = memoryTags;
 
@@ -37,6 +38,26 @@ export const fact = {
     .describe("The property, short and always worded alike: `lives in`, `prefers`."),
   object: object.unwrap().describe("The value: `Porto`, `tabs over spaces`."),
 };
+
+/** The message of the user that a model writes from. */
+export const source = {
+  threadId: name
+    .optional()
+    .describe(
+      "The thread of this conversation, if it is stored: a change that the user states there replaces what they said before.",
+    ),
+  message: seq
+    .optional()
+    .describe("The number of the user's message in the thread; their last one unless set."),
+};
+type Source = { threadId?: string | undefined; message?: number | undefined };
+export const sourceOf = ({ threadId: thread, message }: Source): { source?: MemorySource } =>
+  thread === undefined ? {} : { source: { thread, ...(message !== undefined && { message }) } };
+export const withThread = <Input extends z.ZodType<Source>>(input: Input): Input =>
+  input.refine(({ threadId, message }) => threadId !== undefined || message === undefined, {
+    path: ["message"],
+    error: "goes with threadId",
+  });
 
 export const scope = name.describe("The scope, as listed: a project, an app.");
 

@@ -3,7 +3,7 @@ import { memoryKind } from "../../../domain/schema/memory-fields.ts";
 import { rememberOne } from "../../use-cases/remember.ts";
 import { ownerToChange } from "../access.ts";
 import { STORES, textResult, tool } from "../tool.ts";
-import { procedureBody, scope, tags } from "./arguments.ts";
+import { procedureBody, scope, source, sourceOf, tags, withThread } from "./arguments.ts";
 import { writtenText } from "../../../domain/conversation/waiting-text.ts";
 import { writtenBy, writtenOutput } from "../written.ts";
 
@@ -14,19 +14,23 @@ export const memoryRemember = tool({
     "Remember one lasting thing in a sentence that can be read by itself (“The user is moving to Porto in May.”). Use it for what does not fit a subject, a predicate and an object: events, plans, the reasons of a decision. For a property that may change later, use memory_remember_fact: a new value replaces the old one where only one can be true. Do not store secrets, or details that only this task needs.",
   scope: "write",
   annotations: STORES,
-  input: z.strictObject({
-    text: procedureBody.describe("The sentence, to 32 KiB."),
-    kind: memoryKind
-      .exclude(["procedure"])
-      .optional()
-      .describe("`fact` (unless set); `episode` for an event; `reflection` for a conclusion."),
-    tags: tags.optional().describe("Tags to list it by."),
-    scope: scope.optional(),
-  }),
+  input: withThread(
+    z.strictObject({
+      text: procedureBody.describe("The sentence, to 32 KiB."),
+      kind: memoryKind
+        .exclude(["procedure"])
+        .optional()
+        .describe("`fact` (unless set); `episode` for an event; `reflection` for a conclusion."),
+      tags: tags.optional().describe("Tags to list it by."),
+      scope: scope.optional(),
+      ...source,
+    }),
+  ),
   output: writtenOutput,
-  run: async ({ services, access, by }, body) => {
+  run: async ({ services, access, by }, { threadId, message, ...given }) => {
     const owner = await ownerToChange(access, undefined);
     if (!owner.ok) return owner;
+    const body = { ...given, ...sourceOf({ threadId, message }) };
     const remembered = await rememberOne(services, owner.value, { body, by });
     if (!remembered.ok) return remembered;
     const { created } = remembered.value;
