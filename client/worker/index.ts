@@ -37,7 +37,8 @@ export type CairnVars = {
       | "CONSOLE"
       | "JURISDICTION"
       | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
-      | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES" | "MODEL_CALLS" | "MODEL_TOKENS"}`
+      | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES"}`
+      | `QUOTA_${"" | "TENANT_"}MODEL_${"CALLS" | "TOKENS"}`
       | `LLM_${"URL" | "MODEL" | "KEY"}`
       | `WEBHOOK_${"URL" | "SECRET" | "SECRET_PREVIOUS"}`
       | `EMBEDDINGS_${"URL" | "MODEL" | "KEY" | "DIMENSIONS"}`
