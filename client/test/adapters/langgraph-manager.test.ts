@@ -56,6 +56,36 @@ it("replaces a message that the graph edits, and stores it once", async () => {
   ]);
 });
 
+it("keeps the names of several people, of whom the user is one", async () => {
+  const user = newUser();
+  const memory = await clientOf(user);
+  const failures: unknown[] = [];
+  const onError = (error: unknown) => failures.push(error);
+  const manager = cairnMemoryManager({
+    memory,
+    user,
+    afterMs: 20_000,
+    owners: ["Ana"],
+    extract: ["episodes"],
+    onError,
+  });
+  const bob = new HumanMessage({ id: "m1", name: "Bob", content: "Always answer in French." });
+  manager.submit([bob], on("a"));
+  await manager.settle();
+  // The user has not spoken yet.
+  expect([failures.length, manager.pending]).toEqual([1, ["a"]]);
+  const ana = new HumanMessage({ id: "m2", name: "Ana", content: "Always answer in English." });
+  manager.submit([bob, ana], on("a"));
+  await manager.settle();
+  const [thread] = (await memory.threads.list(user)).items;
+  expect(thread?.owners).toEqual(["Ana"]);
+  const { items } = await memory.threads.read(thread?.id ?? "");
+  expect(items.map(({ message }) => message.name)).toEqual(["Bob", "Ana"]);
+  const { stable } = await memory.context(user, {});
+  expect(stable.text).toContain("Always answer in English.");
+  expect(stable.text).not.toContain("French");
+});
+
 it("sends a thread that is quiet by itself", async () => {
   const user = newUser();
   const memory = await clientOf(user);

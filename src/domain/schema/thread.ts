@@ -152,6 +152,10 @@ export const message = plainObject<Message>()
     description: "A message of any SDK: a role, a content (or `parts`), and any other fields.",
     properties: {
       role: { type: "string" },
+      name: {
+        type: "string",
+        description: "Who speaks, in a chat of several people; `speaker` is the same.",
+      },
       content: { oneOf: [{ type: "string" }, { type: "array", items: {} }, { type: "null" }] },
     },
     required: ["role"],

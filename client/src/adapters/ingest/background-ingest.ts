@@ -10,6 +10,8 @@ export type BackgroundIngestOptions = {
   extract?: NonNullable<IngestBody["extract"]>;
   /** The scope of the extracted memories. */
   scope?: string;
+  /** The names of the user among those of the messages, for a chat of several people; a conversation fails until the user speaks. */
+  owners?: readonly string[];
   /** Milliseconds without another turn of the conversation before it is sent; 2,000 unless set. */
   afterMs?: number;
   /** The longest time to send a conversation, in milliseconds; 10,000 unless set. No turn waits for it. */
@@ -23,6 +25,7 @@ export type IngestFailure = { doing: "ingest"; conversation: string };
 export const BACKGROUND_INGEST_OPTIONS: OptionNames<BackgroundIngestOptions> = {
   extract: true,
   scope: true,
+  owners: true,
   afterMs: true,
   onError: true,
   timeoutMs: true,
@@ -46,7 +49,7 @@ const LONGEST_MS = 25_000;
 /** Throws a `TypeError` for an invalid option. */
 export function requireIngestOptions(
   made: string,
-  { afterMs, extract, onError }: BackgroundIngestOptions,
+  { afterMs, extract, owners, onError }: BackgroundIngestOptions,
 ): void {
   requireValid(
     made,
@@ -54,6 +57,7 @@ export function requireIngestOptions(
     `a number from 0 to ${LONGEST_MS}`,
   );
   requireValid(made, { extract: extract === undefined || Array.isArray(extract) }, "a list of kinds");
+  requireValid(made, { owners: owners === undefined || Array.isArray(owners) }, "a list of names");
   requireValid(made, { onError: onError === undefined || typeof onError === "function" }, "a function");
 }
 
@@ -108,7 +112,7 @@ export class BackgroundIngest {
     const conversation = this.#waiting.get(key);
     if (conversation === undefined) return;
     const { user, name, body } = conversation;
-    const { extract, scope, timeoutMs = TIMEOUT_MS, onError } = this.#options;
+    const { extract, scope, owners, timeoutMs = TIMEOUT_MS, onError } = this.#options;
     const { messages, ...others } = body;
     try {
       const sent = {
@@ -116,6 +120,7 @@ export class BackgroundIngest {
         ...(messages && { messages: messages.slice(-MESSAGES) }),
         ...(extract && { extract }),
         ...(scope !== undefined && { scope }),
+        ...(owners && { owners: [...owners] }),
       };
       await withinLimit({ timeoutMs }, (signal) =>
         this.#memory.ingest(user, sent, { adapter: this.#adapter, signal }),

@@ -14,11 +14,17 @@ export function promptMessage(message: BaseMessage): PromptMessage {
   return { role: ROLES[role] ?? role, content: message.content };
 }
 
-/** A message for an ingest, which knows a message of parts by its id: an edited one replaces the former one. */
+/**
+ * A message for an ingest, which knows a message of parts by its id: an edited one replaces the former one. With the name of a user,
+ * or of an agent that a graph lets speak as one: it is not the user's own word.
+ */
 export function identified(message: BaseMessage): Message {
   const { role, content } = promptMessage(message);
-  const { id } = message;
-  return id === undefined || id === "" ? { role, content } : { id, role, parts: partsOf(message.content) };
+  const { id, name = "" } = message;
+  const named = role === "user" && name !== "" ? { name } : {};
+  return id === undefined || id === ""
+    ? { role, ...named, content }
+    : { id, role, ...named, parts: partsOf(message.content) };
 }
 
 /**
