@@ -468,6 +468,16 @@ it("spells a neighbour either way", async () => {
   expect(await firstOf(user, "What is my neighbor's dog called?")).toContain("Rex");
 });
 
+it("takes the forms of an irregular verb for one word", async () => {
+  const user = await whoHas(
+    "I lent Omar the long ladder.",
+    "Omar gets a loan for his car.",
+    "Omar borrows many books.",
+    ...OTHERS,
+  );
+  expect(await firstOf(user, "What did I lend to Omar?")).toBe("I lent Omar the long ladder.");
+});
+
 describe("a fact of which one version is true at a time", () => {
   const keyed = (user: string, text: string, key: string) => remember(user, { text, key });
 

@@ -3,6 +3,7 @@ import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { DAY } from "./time-span.ts";
 import { type Passage, passagesOf } from "./passages.ts";
+import { otherForms } from "../language/irregular-verbs.ts";
 import { asksTime, contentWords, mentions, tellingCount, tellsTime } from "./question.ts";
 
 /** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/recall.md explains them. */
@@ -193,7 +194,8 @@ export function passageMatches(
 
 /**
  * For each piece of the question, the most similar piece of each text, by how rare and telling the question's is: "late
- * interaction" over a static word model. `share`: the piece's part of the whole question, which a match reaches at most.
+ * interaction" over a static word model. The forms of one irregular verb are one piece. `share`: the piece's part of the
+ * whole question, which a match reaches at most.
  */
 function* pieceMatches(
   question: string,
@@ -209,7 +211,12 @@ function* pieceMatches(
   const rarities = pieces.map((piece) => rarityOf(piece, words));
   const whole = rarities.reduce((sum, rarity) => sum + rarity, 0);
   const { held, places, starts } = distinctHeld(texts, lexicon.size);
-  const all = lexicon.compare(pieces, held).map((similar) => {
+  const all = lexicon.compare(pieces, held).map((similar, i) => {
+    for (const form of otherForms.get(wordOf.get(pieces[i] ?? 0) ?? "") ?? []) {
+      const [piece = 0, ...rest] = lexicon.pieces(form);
+      const at = rest.length === 0 ? held.indexOf(piece) : -1;
+      if (at >= 0) similar[at] = 1;
+    }
     const matches = new Float32Array(texts.length);
     for (let one = 0; one < matches.length; one++) {
       let most = 0;
