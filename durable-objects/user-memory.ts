@@ -161,6 +161,10 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.memories.release(...args);
   }
 
+  reviewMemories(...args: Args<"reviewMemories">) {
+    return this.#parts.memories.reviewMany(...args);
+  }
+
   forget(...args: Args<"forget">) {
     return this.#parts.memories.forget(...args);
   }

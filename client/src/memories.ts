@@ -17,6 +17,9 @@ import type {
   RememberedMany,
   RememberedMemory,
   RememberInBatch,
+  ReviewedMemories,
+  ReviewedMemory,
+  ReviewMemoriesBody,
 } from "./shapes.ts";
 
 /** `validAt`: what was true then; `asOf`: what was held true then. Milliseconds since the epoch. */
@@ -111,6 +114,31 @@ export class Memories {
   /** Releases a memory from quarantine. It may become another, which its former id reaches. `superseded`: the facts that it ended. */
   release(user: string, id: string, options: ChangeOptions = {}): Promise<RememberedMemory> {
     return this.#change("POST", pathOf(user, id, "release"), { options });
+  }
+
+  /**
+   * Releases or rejects many memories in quarantine: up to 500 by their ids, or 500 at a time by a filter, `{}` for all that wait. Each
+   * has an outcome of its own. `cursor`: of the answer before, by the same filter.
+   */
+  review(
+    user: string,
+    body: ReviewMemoriesBody,
+    { cursor, ...options }: { cursor?: string | undefined } & CallOptions = {},
+  ): Promise<ReviewedMemories> {
+    // A second attempt by a filter would answer with the rest alone, and one under a version would not meet it any more.
+    const repeatable = body.memories?.every(({ ifVersion }) => ifVersion === undefined) ?? false;
+    const [path, query] = [pathOf(user, "review"), { cursor }];
+    return this.#http.send({ method: "POST", path, query, json: body, repeatable, ...options });
+  }
+
+  /** Releases or rejects all that wait in quarantine when it begins, and match. Yields the outcome of each. */
+  reviewAll(
+    user: string,
+    body: Pick<ReviewMemoriesBody, "decision" | "filter">,
+    options: CallOptions = {},
+  ): AsyncGenerator<ReviewedMemory, void> {
+    const all = { filter: {}, ...body };
+    return itemsOf((cursor) => this.review(user, all, { ...options, cursor }));
   }
 
   /** Deletes a memory with its history. A missing memory is no error. */

@@ -17,6 +17,7 @@ import type * as predicate from "../../src/domain/schema/predicate.ts";
 import type * as registry from "../../src/domain/schema/prompt-cache.ts";
 import type * as recall from "../../src/domain/schema/recall.ts";
 import type * as reindex from "../../src/domain/schema/reindex.ts";
+import type * as review from "../../src/domain/schema/review.ts";
 import type * as revocation from "../../src/domain/schema/revocation.ts";
 import type * as statistics from "../../src/domain/schema/statistics.ts";
 import type * as thread from "../../src/domain/schema/thread.ts";
@@ -79,6 +80,9 @@ export type ListMemoriesQuery = QueryOf<typeof filter.ListMemoriesQuery>;
 export type HistoryQuery = QueryOf<typeof filter.HistoryQuery>;
 export type MemoryFilter = z.infer<typeof filter.memoryFilter>;
 export type Forgotten = filter.Forgotten;
+export type ReviewMemoriesBody = review.ReviewMemoriesBody;
+export type ReviewedMemory = review.ReviewedMemory;
+export type ReviewedMemories = review.ReviewedMemories;
 
 export type RecallBody = recall.RecallBody;
 export type RecallAnswer = recall.RecallAnswer;

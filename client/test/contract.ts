@@ -193,6 +193,11 @@ export function clientContract(subject: () => Subject): void {
     await expect(memories.forget(user, maybe.id, { ifVersion: 999 })).rejects.toMatchObject({ status: 412 });
     await memories.forget(user, maybe.id, { ifVersion: released.version });
     const wanted = { subject: "Alice", predicate: "lives in" };
+    for (const text of ["perhaps one", "perhaps two"])
+      await memories.remember(user, { text, status: "quarantined" });
+    const reviewed = [];
+    for await (const { outcome } of memories.reviewAll(user, { decision: "reject" })) reviewed.push(outcome);
+    expect(reviewed).toEqual(["rejected", "rejected"]);
     expect((await memories.forgetWhere(user, wanted, { dryRun: true })).count).toBe(1);
     expect(await memories.forgetWhere(user, wanted)).toEqual({ count: 1, ids: [porto.id] });
     await memories.remember(user, { text: "the last one" });

@@ -24,6 +24,7 @@ import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody, Similar, Superseded } from "../../src/domain/schema/memory.ts";
+import type { ReviewedMemory } from "../../src/domain/schema/review.ts";
 import type { Trust } from "../../src/domain/schema/provenance.ts";
 import type { Answerable, Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
 import type { Reindex } from "../../src/domain/schema/reindex.ts";
@@ -185,6 +186,17 @@ export type Remembered = {
 /** A released, corrected or restored memory, with the facts that it ended. */
 export type Released = Memory & Pick<Remembered, "superseded">;
 
+/** A memory of a review, with a condition on its version. */
+export type Reviewing = { id: string; condition: Precondition };
+/** The place of a review of all that waits: after a memory, up to the last version when the review began. */
+export type ReviewPlace = { upTo: number; at: number; version: number };
+/** `matching`: a slice of what waits, those that wait longest first. */
+export type ReviewRequest = { decision: "release" | "reject"; by: Writer } & (
+  | { memories: readonly Reviewing[] }
+  | { matching: { filter: MemoryFilter; after?: ReviewPlace; limit: number } }
+);
+export type ReviewedMany = { items: ReviewedMemory[]; next?: ReviewPlace };
+
 export interface MemoriesRpc {
   remember(
     owner: Owner,
@@ -201,6 +213,8 @@ export interface MemoriesRpc {
     change: MemoryChange & { version: number },
   ): Promise<Result<Released>>;
   releaseMemory(owner: Owner, id: string, change: MemoryChange): Promise<Result<Released>>;
+  /** Releases or rejects many, each with an outcome of its own. */
+  reviewMemories(owner: Owner, request: ReviewRequest): Promise<Result<ReviewedMany>>;
   forget(owner: Owner, id: string, condition?: Precondition): Promise<Result<boolean>>;
   forgetMemories(owner: Owner, request: ForgetMemoriesBody): Promise<Result<Forgotten>>;
   forgetAllMemories(owner: Owner): Promise<Result<null>>;

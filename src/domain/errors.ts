@@ -76,6 +76,10 @@ export const errors = {
   invalid_continuation: [409, "The messages do not continue the stored conversation."],
   compaction_overlap: [409, "The range overlaps a part of another compaction's range."],
   external_id_taken: [409, "Another memory of this user has this externalId."],
+  not_quarantined: [
+    409,
+    "The memory does not wait in quarantine: it was released meanwhile, or never waited.",
+  ],
   fact_conflict: [
     409,
     "A stored fact says otherwise, and the rule of this predicate refuses facts that contradict each other.",

@@ -231,8 +231,14 @@ it("is not released over another memory's externalId", async () => {
     user,
     extracted("", { ...lives, object: "x", text: undefined, externalId: "e" }),
   );
-  const refused = await release(user, id);
-  expect(refused.status).toBe(409);
-  expect(refused.body.error.code).toBe("external_id_taken");
-  expect((await get(user, id)).body.status).toBe("quarantined");
+  const { id: ofMany } = await remembered(
+    user,
+    extracted("", { ...lives, predicate: "likes", object: "x", text: undefined, externalId: "e" }),
+  );
+  for (const one of [id, ofMany]) {
+    const refused = await release(user, one);
+    expect(refused.status).toBe(409);
+    expect(refused.body.error.code).toBe("external_id_taken");
+    expect((await get(user, one)).body.status).toBe("quarantined");
+  }
 });

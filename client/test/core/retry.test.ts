@@ -83,6 +83,10 @@ describe("what is sent again", () => {
     ["an unconditional PUT", ({ kv }) => kv.set("u", "k", 1)],
     ["a DELETE", ({ kv }) => kv.delete("u", "k")],
     ["a batch that only reads", ({ kv }) => kv.batch("u", [{ op: "get", key: "k" }])],
+    [
+      "a review by ids",
+      ({ memories }) => memories.review("u", { decision: "reject", memories: [{ id: "m" }] }),
+    ],
     ["a forgetting that is only tried", ({ memories }) => memories.forgetWhere("u", {}, { dryRun: true })],
   ])("is %s, which needs no key", async (_, call) => {
     const { client, requests } = faked([lost, done()]);
@@ -99,6 +103,11 @@ describe("what is sent again", () => {
     ["a PUT of what must not be there", ({ kv }) => kv.set("u", "k", 1, { ifVersion: null })],
     ["a DELETE under a condition", ({ kv }) => kv.delete("u", "k", { ifVersion: "v" })],
     ["a change of a thread", ({ threads }) => threads.patch("t", { title: "x" })],
+    ["a review by filter", ({ memories }) => memories.review("u", { decision: "reject", filter: {} })],
+    [
+      "a review under versions",
+      ({ memories }) => memories.review("u", { decision: "release", memories: [{ id: "m", ifVersion: 1 }] }),
+    ],
     ["a forgetting by filter", ({ memories }) => memories.forgetWhere("u", { key: "k" })],
     [
       "a batch that reads and writes",

@@ -79,6 +79,8 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "DELETE /v1/users/{user}/memories/{id}": ({ memories }) => memories.forget("u", "m"),
   "GET /v1/users/{user}/memories/{id}/history": ({ memories }) => memories.history("u", "m"),
   "POST /v1/users/{user}/memories/{id}/restore": ({ memories }) => memories.restore("u", "m", 1),
+  "POST /v1/users/{user}/memories/review": ({ memories }) =>
+    memories.review("u", { decision: "reject", filter: {} }),
   "POST /v1/users/{user}/memories/{id}/release": ({ memories }) => memories.release("u", "m"),
 
   "GET /v1/revocations": ({ access }) => access.revocations(),

@@ -1,4 +1,5 @@
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
+import { holds, type Precondition } from "../../../src/domain/conditions.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -22,6 +23,27 @@ type Decided<T> = {
 const UNCERTAIN = "The database did not confirm the write. Try again: the same write is never done twice.";
 export const NOT_NOTED = "The database does not answer, and nothing was stored. Try again.";
 
+export const NOT_DELETED =
+  "Recall no longer finds the memories. The database has not confirmed their deletion yet, and Cairn tries again.";
+
+/** Null if the condition holds. `path`: its place in the body, unless it is a header. */
+export const conditionFailure = (
+  condition: Precondition,
+  current: MemoryRow | null,
+  path?: string,
+): Failure | null => {
+  if (holds(condition, current === null ? null : String(current.version))) return null;
+  const found = current === null ? "there is none" : `its version is "${current.version}"`;
+  return fail("precondition_failed", {
+    message: `The memory does not meet the condition: ${found}.`,
+    ...(path !== undefined && { details: [{ path, message: `does not hold: ${found}` }] }),
+  });
+};
+
+/** The facts that a write ended, as its answer names them. */
+export const namedIn = (ended: readonly MemoryRow[]): Pick<Remembered, "superseded"> =>
+  ended.length === 0 ? {} : { superseded: ended.map(({ id, text }) => ({ id, text })) };
+
 /** Decides writes on the stored rows, one after another, and applies each. Rejects a write that arrived before an erasure. */
 export class DecidedWrites {
   readonly #deps: PendingWritesDependencies;
@@ -35,11 +57,11 @@ export class DecidedWrites {
     this.#pending = pending;
   }
 
-  /** Decides a write in its turn, and applies it. */
+  /** Decides a write in its turn, and applies it. `decide` answers "again" to get a new draft. */
   write<T extends Memory | Remembered[]>(
     owner: Owner,
     { once, noted }: { once: IdempotencyKey | undefined; noted?: ((answer: T) => void) | undefined },
-    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
+    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>> | "again">,
   ): Promise<Result<T>> {
     const { current: epoch } = this.#deps.erasureEpoch;
     const arrived = this.#scopeErasures;
@@ -84,7 +106,7 @@ export class DecidedWrites {
   /** Decides a write when no older one is pending; or returns the result that needs none. */
   async #decide<T extends Memory | Remembered[]>(
     { once, epoch, arrived }: { once: IdempotencyKey | undefined; epoch: number; arrived: number },
-    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>>>,
+    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>> | "again">,
   ): Promise<(Decided<T> & { draft: MemoryDraft }) | { result: Result<T> }> {
     const { table, erasureEpoch, now } = this.#deps;
     for (;;) {
@@ -99,7 +121,7 @@ export class DecidedWrites {
       const draft = new MemoryDraft(table, table.next(now()));
       const decided = await decide(draft);
       // A deletion during the embedding must hold, so the write is decided again.
-      if (forgetCount !== this.#pending.forgetCount) continue;
+      if (forgetCount !== this.#pending.forgetCount || decided === "again") continue;
       if (!decided.ok) return { result: decided };
       if (this.isErased(draft.write.put, arrived)) return { result: fail("erased_meanwhile") };
       return { ...decided.value, draft };

@@ -15,6 +15,7 @@ import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { memoryKind, type MemoryKind, type MemoryStatus } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { chosenFrom, narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
+import type { ReviewPlace } from "../contract.ts";
 import type { Removals } from "../core/removals.ts";
 import type { Document, DocumentSource } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -434,6 +435,34 @@ export class MemoryTable implements DocumentSource {
       before,
       limit,
     );
+  }
+
+  /** A slice of the memories in quarantine that match, those that wait longest first, and where the next slice begins. */
+  waiting(
+    { filter, after, limit }: { filter: MemoryFilter; after?: ReviewPlace; limit: number },
+    now: number,
+  ): { ids: string[]; next?: ReviewPlace } {
+    const { upTo = this.lastVersion(), at = Number.MIN_SAFE_INTEGER, version = 0 } = after ?? {};
+    const { sql, bindings } = toSqlCondition(and(...filterConditions(filter)));
+    const rows = this.#sql
+      .exec<{ id: string; at: number; version: number }>(
+        `SELECT id, recorded_at AS at, version FROM memories INDEXED BY memories_reviewed
+         WHERE ${REVIEWED} AND status = 'quarantined' AND (recorded_at, version) > (?, ?) AND version <= ?
+           AND (expires_at IS NULL OR expires_at >= ?) AND ${sql} ORDER BY recorded_at, version LIMIT ?`,
+        at,
+        version,
+        upTo,
+        now,
+        ...bindings,
+        limit + 1,
+      )
+      .toArray();
+    const slice = rows.slice(0, limit);
+    const last = rows.length > limit ? slice.at(-1) : undefined;
+    return {
+      ids: slice.map(({ id }) => id),
+      ...(last && { next: { upTo, at: last.at, version: last.version } }),
+    };
   }
 
   /** The time of the last change of the memory of a status that has not changed for longest; null if there is none. */

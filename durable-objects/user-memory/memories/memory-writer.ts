@@ -1,4 +1,4 @@
-import { type Precondition, holds } from "../../../src/domain/conditions.ts";
+import type { Precondition } from "../../../src/domain/conditions.ts";
 import type { Embedder, TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
@@ -9,14 +9,12 @@ import {
   contentOf,
   memoryOf,
   type Owner,
-  releasedBodyOf,
 } from "../../../src/domain/memory/record.ts";
 import {
   currentOf,
   endSummarised,
   patchedText,
   patchIn,
-  releaseIn,
   rememberIn,
   restoreIn,
   revive,
@@ -28,7 +26,7 @@ import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
 import type { PatchMemoryBody, RememberBody } from "../../../src/domain/schema/memory.ts";
 import type { Rules } from "../../../src/domain/memory/predicates.ts";
-import { isPerson, leastOf } from "../../../src/domain/memory/trust.ts";
+import { leastOf } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { AuditLog } from "../../../src/platform/d1/audit-log.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
@@ -36,15 +34,24 @@ import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts
 import { rulingOf } from "../../../src/platform/prepare-memories.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
-import { DecidedWrites, NOT_NOTED } from "./decided-writes.ts";
+import { conditionFailure, DecidedWrites, namedIn, NOT_DELETED, NOT_NOTED } from "./decided-writes.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { SimilarMemories } from "./similar-memories.ts";
+import { Review } from "./review.ts";
 import { Summaries } from "./summaries.ts";
 import { WaitingMemories } from "./waiting-memories.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { IdempotencyKey } from "../../storage/contract.ts";
-import type { Imported, MemoryChange, Prepared, Released, Remembered } from "../contract.ts";
+import type {
+  Imported,
+  MemoryChange,
+  Prepared,
+  Released,
+  Remembered,
+  ReviewedMany,
+  ReviewRequest,
+} from "../contract.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type MemoryWriterDependencies = Omit<PendingWritesDependencies, "nextExpiry"> & {
@@ -55,28 +62,11 @@ type MemoryWriterDependencies = Omit<PendingWritesDependencies, "nextExpiry"> & 
   auditLog: Pick<AuditLog, "add">;
   quarantineMs: number;
 };
-/** Null if the condition holds. `path`: its place in the body, unless it is a header. */
-const conditionFailure = (
-  condition: Precondition,
-  current: MemoryRow | null,
-  path?: string,
-): Failure | null => {
-  if (holds(condition, current === null ? null : String(current.version))) return null;
-  const found = current === null ? "there is none" : `its version is "${current.version}"`;
-  return fail("precondition_failed", {
-    message: `The memory does not meet the condition: ${found}.`,
-    ...(path !== undefined && { details: [{ path, message: `does not hold: ${found}` }] }),
-  });
-};
-
 /** Memories that one intent deletes, or that one alarm takes as expired. */
 const FORGET_SLICE = 1000;
 
 /** Messages that the facts of one write cite, and that are read for them: each may be long. */
 const CITATIONS = 32;
-
-const NOT_DELETED =
-  "Recall no longer finds the memories. The database has not confirmed their deletion yet, and Cairn tries again.";
 
 /** The one writer of a user's memories. It decides each write on the stored rows, one after another. */
 export class MemoryWriter {
@@ -86,6 +76,7 @@ export class MemoryWriter {
   readonly #similar: SimilarMemories;
   readonly #summaries: Summaries;
   readonly #waiting: WaitingMemories;
+  readonly #review: Review;
 
   constructor(deps: MemoryWriterDependencies) {
     this.#deps = deps;
@@ -95,6 +86,19 @@ export class MemoryWriter {
     this.#writes = new DecidedWrites(all, this.#pending);
     this.#similar = deps.similar;
     this.#summaries = new Summaries(deps.table, this.#pending.log);
+    this.#review = new Review({
+      ...deps,
+      writes: this.#writes,
+      pending: this.#pending,
+      refusal: (draft) => this.#refusal(draft),
+      forget: async (owner, ids) => {
+        const keepEntries = { keepEntries: true };
+        this.#forgetSlices(owner, this.#forgottenWith(ids, keepEntries), keepEntries);
+        const settled = await this.#pending.flush();
+        if (settled) await this.#revive(owner);
+        return settled;
+      },
+    });
   }
 
   /**
@@ -301,23 +305,15 @@ export class MemoryWriter {
    */
   release(owner: Owner, id: string, change: MemoryChange): Promise<Result<Released>> {
     return this.#change(owner, id, change, async (draft, current) => {
-      if (current.status === "active") return ok({ row: current });
-      const { trust } = change.by;
-      if (!isPerson(trust)) return fail("trust_too_low");
-      const body = releasedBodyOf(current, draft.time);
-      const rules = await this.#rulesFor(body);
+      const rules = await this.#rulesFor(bodyOf(current));
       if (!rules.ok) return rules;
-      const identity = await identityOf(owner.hash, body, false);
-      const { writtenBy, sources } = current.provenance ?? {};
-      const by = { trust, ...(writtenBy && { writtenBy }), ...(sources && { sources }) };
-      return releaseIn(draft, owner, current, {
-        body,
-        identity,
-        status: "active",
-        by,
-        ...rulingOf(body, rules.value),
-      });
+      return this.#review.decideRelease(draft, owner, { current, by: change.by, rules: rules.value });
     });
+  }
+
+  /** Releases or rejects many memories, each with an outcome of its own. */
+  reviewMany(owner: Owner, request: ReviewRequest): Promise<Result<ReviewedMany>> {
+    return this.#review.many(owner, request);
   }
 
   /** The tenant's rules; none for a memory without a predicate. */
@@ -586,10 +582,6 @@ export class MemoryWriter {
     return (await this.#pending.flush()) ? ok(true) : this.#pending.pendingFailure(NOT_DELETED);
   }
 }
-
-/** The facts that a write ended, as its answer names them. */
-const namedIn = (ended: readonly MemoryRow[]): Pick<Remembered, "superseded"> =>
-  ended.length === 0 ? {} : { superseded: ended.map(({ id, text }) => ({ id, text })) };
 
 /** The failure with a prefix before the path of each field. */
 const withPathPrefix = (failure: Failure, prefix: string): Failure => ({

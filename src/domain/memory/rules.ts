@@ -40,11 +40,8 @@ export function rememberIn(draft: Draft, owner: Owner, given: Statement): Result
   if (isOver(body, draft.time))
     return fail("invalid_request", { details: [{ path: "expiresAt", message: NOT_AHEAD }] });
   const externalId = candidate.status === "active" ? body.externalId : undefined;
-  const taken = externalId === undefined ? null : draft.withExternalId(externalId);
-  if (taken !== null && taken.id !== identity.id)
-    return fail("external_id_taken", {
-      details: [{ path: "externalId", message: `is the id of ${taken.id}` }],
-    });
+  const taken = takenBy(draft, externalId, identity.id);
+  if (taken !== null) return taken;
   const held = against(draft, candidate);
   const contrary = held !== null && !states(held, candidate) ? held : opposites[0];
   if (contrary !== undefined && candidate.policy === "reject") return conflict(contrary);
@@ -86,6 +83,15 @@ function isStatedSince({ by, statedAt }: Statement, rows: readonly MemoryRow[]):
 
 /** The time of a write is later than that of the one before, and so may be ahead of the clock. */
 const AHEAD_MS = 1_000;
+
+/** The failure where another memory has this externalId; null otherwise. */
+function takenBy(draft: Draft, externalId: string | undefined, id: string | null): Failure | null {
+  const other = externalId === undefined ? null : draft.withExternalId(externalId);
+  if (other === null || other.id === id) return null;
+  return fail("external_id_taken", {
+    details: [{ path: "externalId", message: `is the id of ${other.id}` }],
+  });
+}
 
 const conflict = ({ id }: MemoryRow): Failure =>
   fail("fact_conflict", { details: [{ path: "object", message: `contradicts the memory ${id}` }] });
@@ -452,6 +458,8 @@ export function releaseIn(
   if (apart) {
     const { by } = candidate;
     const { before, candidate: ruled } = againstOpposites(draft, candidate);
+    const taken = takenBy(draft, ruled.body.externalId, quarantined.id);
+    if (taken !== null) return taken;
     const [first] = before;
     if (first !== undefined && candidate.policy === "reject") return conflict(first);
     endAll(draft, before, validFromOf(ruled.body, draft.time));

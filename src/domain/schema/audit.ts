@@ -46,7 +46,8 @@ export const AuditedEvent = z
       .optional()
       .openapi({ description: "The last request, where `count` is more than 1." }),
     about: z.string().optional().openapi({
-      description: "The revoked token, or the time that was set; `dryRun` for a call that changes nothing.",
+      description:
+        "The revoked token, or the time that was set; `dryRun` for a call that changes nothing; the decision of a review.",
     }),
     count: z.int().openapi({
       description:

@@ -3,7 +3,16 @@ import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
 import { conditionOf, conditionOnVersion, isNotModified } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
-import { body, conditionHeaders, idempotencyHeader, json, noBody, nothing, route } from "../http/describe.ts";
+import {
+  alwaysAudited,
+  body,
+  conditionHeaders,
+  idempotencyHeader,
+  json,
+  noBody,
+  nothing,
+  route,
+} from "../http/describe.ts";
 import { requireScope } from "../http/scope.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
@@ -15,6 +24,7 @@ import { userHash } from "../../domain/ids.ts";
 import { getMemory, listMemories, memoryHistory } from "../use-cases/browse.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { remember, rememberOne } from "../use-cases/remember.ts";
+import { reviewMemories } from "../use-cases/review.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
   atQuery,
@@ -35,6 +45,8 @@ import {
   RememberManyBody,
   RestoreMemoryBody,
 } from "../../domain/schema/memory.ts";
+
+import { ReviewedMemories, ReviewMemoriesBody, ReviewQuery } from "../../domain/schema/review.ts";
 
 const changeHeaders = idempotencyHeader.extend({ "if-match": conditionHeaders.shape["if-match"] });
 /** For a new memory too: `If-None-Match: *` creates only. */
@@ -141,6 +153,17 @@ const releaseRoute = route("post", "/v1/users/{user}/memories/{id}/release", {
   responses: { 200: json(RememberedMemory, withVersion) },
 });
 
+const reviewRoute = route("post", "/v1/users/{user}/memories/review", {
+  operationId: "reviewMemories",
+  summary: "Release or reject many memories in quarantine",
+  description:
+    "Each memory has an outcome of its own, and one that fails keeps none from being released or rejected. By a filter, a call reviews up to 500, and answers a `cursor` for the next call. A repeated call does no harm: a memory that was released is `released`, and one that was rejected is `gone`. The entry that a rejected memory names in `metadata.cairnEntry` stays.",
+  ...requireScope("write"),
+  ...alwaysAudited,
+  request: { params: userPath, query: ReviewQuery, body: body(ReviewMemoriesBody) },
+  responses: { 200: json(ReviewedMemories, "The memories, with their outcomes.") },
+});
+
 export const memories = newRouter("memories")
   .openapi(rememberRoute, async (c) => {
     requireExactMetadata(c);
@@ -174,6 +197,20 @@ export const memories = newRouter("memories")
     if (asked.dryRun === true) c.set("about", "dryRun");
     const forgotten = c.get("services").userMemory(owner.hash).forgetMemories(owner, asked);
     return c.json(unwrap(await wrapTime(c, "object", forgotten)), 200);
+  })
+  .openapi(reviewRoute, async (c) => {
+    requireExactMetadata(c, "filter");
+    const owner = await ownerOf(c.req.valid("param").user);
+    const { decision, memories: named = [], filter } = c.req.valid("json");
+    c.set("about", decision);
+    const reviewed = reviewMemories(c.get("services"), owner, {
+      decision,
+      memories: named.map(({ id, ifVersion }) => ({ id, condition: conditionOnVersion(ifVersion) })),
+      filter,
+      by: writerOf(c),
+      cursor: c.req.valid("query").cursor,
+    });
+    return c.json(unwrap(await wrapTime(c, "object", reviewed)), 200);
   })
   .openapi(listRoute, async (c) => {
     const owner = await ownerOf(c.req.valid("param").user);

@@ -1,0 +1,179 @@
+import { errors, fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
+import { identityOf } from "../../../src/domain/memory/identity.ts";
+import type { Rules } from "../../../src/domain/memory/predicates.ts";
+import { memoryOf, type Owner, releasedBodyOf, type Writer } from "../../../src/domain/memory/record.ts";
+import { currentOf, releaseIn } from "../../../src/domain/memory/rules.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import { isPerson } from "../../../src/domain/memory/trust.ts";
+import type { ReviewedMemory } from "../../../src/domain/schema/review.ts";
+import { d1Result } from "../../../src/platform/d1/d1-result.ts";
+import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
+import { rulingOf } from "../../../src/platform/prepare-memories.ts";
+import type { Remembered, ReviewedMany, Reviewing, ReviewRequest } from "../contract.ts";
+import { conditionFailure, DecidedWrites, namedIn, NOT_DELETED, NOT_NOTED } from "./decided-writes.ts";
+import { MemoryDraft } from "./memory-draft.ts";
+import type { MemoryTable } from "./memory-table.ts";
+import type { PendingWrites } from "./pending-writes.ts";
+
+type ReviewDependencies = {
+  table: MemoryTable;
+  writes: DecidedWrites;
+  pending: PendingWrites;
+  predicates: Pick<PredicateRules, "rules">;
+  /** The failure of the quota that a draft exceeds, or null. */
+  refusal: (draft: MemoryDraft) => Failure | null;
+  /** Deletes memories, in turn and with no write pending. False while D1 has not confirmed it. */
+  forget: (owner: Owner, ids: readonly string[]) => Promise<boolean>;
+  now: () => number;
+};
+type Released = { row: MemoryRow; ended?: readonly MemoryRow[] };
+
+/** Memories that one write releases. Each is up to four rows of 32 KiB, and a write is kept in memory. */
+const SLICE = 50;
+
+/** Releases and rejects memories that wait in quarantine, many in one call, each with an outcome of its own. */
+export class Review {
+  readonly #deps: ReviewDependencies;
+
+  constructor(deps: ReviewDependencies) {
+    this.#deps = deps;
+  }
+
+  async many(owner: Owner, request: ReviewRequest): Promise<Result<ReviewedMany>> {
+    const { decision, by } = request;
+    if (decision === "release" && !isPerson(by.trust)) return fail("trust_too_low");
+    const { table, now } = this.#deps;
+    const found = "matching" in request ? table.waiting(request.matching, table.latest(now())) : undefined;
+    const chosen =
+      "memories" in request
+        ? onceEach(request.memories)
+        : (found?.ids ?? []).map((id): Reviewing => ({ id, condition: {} }));
+    const items =
+      decision === "reject" ? await this.#reject(owner, chosen) : await this.#release(owner, chosen, by);
+    return items.ok ? ok({ items: items.value, ...(found?.next && { next: found.next }) }) : items;
+  }
+
+  /** Decides the release of one memory. A memory that is live already stays as it is. */
+  async decideRelease(
+    draft: MemoryDraft,
+    owner: Owner,
+    { current, by, rules }: { current: MemoryRow; by: Writer; rules: Rules },
+  ): Promise<Result<Released>> {
+    if (current.status === "active") return ok({ row: current });
+    const { trust } = by;
+    if (!isPerson(trust)) return fail("trust_too_low");
+    const body = releasedBodyOf(current, draft.time);
+    const identity = await identityOf(owner.hash, body, false);
+    const { writtenBy, sources } = current.provenance ?? {};
+    return releaseIn(draft, owner, current, {
+      body,
+      identity,
+      status: "active",
+      by: { trust, ...(writtenBy && { writtenBy }), ...(sources && { sources }) },
+      ...rulingOf(body, rules),
+    });
+  }
+
+  /** Slice by slice. A slice that cannot be written fails the call if it is the first, and else its memories and all later ones. */
+  async #release(owner: Owner, chosen: readonly Reviewing[], by: Writer): Promise<Result<ReviewedMemory[]>> {
+    const rules = await d1Result(() => this.#deps.predicates.rules());
+    if (!rules.ok) return rules;
+    const items: ReviewedMemory[] = [];
+    for (let i = 0; i < chosen.length; i += SLICE) {
+      const slice = chosen.slice(i, i + SLICE);
+      const released = await this.#releaseSlice(owner, slice, { by, rules: rules.value });
+      if (!released.ok) {
+        if (i === 0) return released;
+        items.push(...chosen.slice(i).map(({ id }) => failedItem(id, released)));
+        break;
+      }
+      items.push(...released.value);
+    }
+    return ok(items);
+  }
+
+  /** Releases memories in one write, without those whose release fails. The alarm embeds them. */
+  async #releaseSlice(
+    owner: Owner,
+    slice: readonly Reviewing[],
+    { by, rules }: { by: Writer; rules: Rules },
+  ): Promise<Result<ReviewedMemory[]>> {
+    const { table, writes, refusal } = this.#deps;
+    const failed = new Map<string, Failure>();
+    let released: readonly string[] = [];
+    const written = await writes.write<Remembered[]>(owner, { once: undefined }, async (draft) => {
+      const done: { id: string; row: MemoryRow; ended: readonly MemoryRow[] }[] = [];
+      for (const { id, condition } of slice) {
+        if (failed.has(id)) continue;
+        const current = currentOf(draft, table.idOf(id) ?? id);
+        const unmet = current === null ? fail("not_found") : conditionFailure(condition, current);
+        const decided =
+          current === null || unmet !== null
+            ? (unmet ?? fail("not_found"))
+            : await this.decideRelease(draft, owner, { current, by, rules });
+        if (!decided.ok) {
+          failed.set(id, decided);
+          // It may have changed the draft already.
+          return "again";
+        }
+        done.push({ id, row: decided.value.row, ended: decided.value.ended ?? [] });
+      }
+      const refused = refusal(draft);
+      if (refused !== null) return refused;
+      released = done.map(({ id }) => id);
+      return ok({
+        answer: done.map(({ row, ended }) => ({
+          // A later memory of the slice may have changed it.
+          memory: memoryOf(draft.version(row.id, row.version) ?? row),
+          created: false,
+          ...namedIn(ended),
+        })),
+        memoryIds: [],
+        vectors: new Map(),
+      });
+    });
+    if (!written.ok) return written;
+    const items = new Map(
+      written.value.map(({ memory, superseded }, i): [string, ReviewedMemory] => {
+        const id = released[i] ?? memory.id;
+        const more = superseded ? { superseded } : {};
+        return [id, { id, outcome: "released", memoryId: memory.id, version: memory.version, ...more }];
+      }),
+    );
+    return ok(slice.map(({ id }) => items.get(id) ?? failedItem(id, failed.get(id) ?? fail("not_found"))));
+  }
+
+  /** An entry that a rejected memory names stays: other memories may name it. */
+  #reject(owner: Owner, chosen: readonly Reviewing[]): Promise<Result<ReviewedMemory[]>> {
+    const { table, pending, forget, now } = this.#deps;
+    return pending.inTurn(async () => {
+      if (!(await pending.flush())) return pending.pendingFailure(NOT_NOTED);
+      const draft = new MemoryDraft(table, table.next(now()));
+      const items = chosen.map(({ id, condition }): ReviewedMemory => {
+        const current = currentOf(draft, id);
+        // One that was released under this id is live.
+        if (current === null && table.releasedAs(id) === null) return { id, outcome: "gone" };
+        if (current === null || current.status === "active") return failedItem(id, fail("not_quarantined"));
+        const unmet = conditionFailure(condition, current);
+        return unmet === null ? { id, outcome: "rejected" } : failedItem(id, unmet);
+      });
+      const ids = items.filter(({ outcome }) => outcome === "rejected").map(({ id }) => id);
+      return (await forget(owner, ids)) ? ok(items) : pending.pendingFailure(NOT_DELETED);
+    });
+  }
+}
+
+/** Each id once: the first condition holds. */
+const onceEach = (chosen: readonly Reviewing[]): Reviewing[] =>
+  [...new Map(chosen.toReversed().map((one) => [one.id, one])).values()].toReversed();
+
+const failedItem = (id: string, { code, message, details }: Failure): ReviewedMemory => ({
+  id,
+  outcome: "failed",
+  error: {
+    code,
+    message: [message ?? errors[code][1], ...(details ?? []).map((one) => `${one.path} ${one.message}`)].join(
+      " ",
+    ),
+  },
+});
