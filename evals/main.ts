@@ -22,6 +22,7 @@ import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts"
 import { printTruth, printWrong, shareIn, truthFailures } from "./print-truth.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { connect } from "./server.ts";
+import { printStatements } from "./statements.ts";
 import { judgeCairn, judgeFts5 } from "./truth.ts";
 import { readTruth } from "./truth-cases.ts";
 
@@ -31,6 +32,7 @@ const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granular
                     [--pairs words|labels|deployment [--truth PATH]]
                     [--truth PATH [--verbose] [--min-right SHARE] [--min-kind SHARE]]
                     [--extract [--answers FILE]]
+                    [--statements FILE [--verbose]]
                     [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
 const ownFile = (path: string): string => join(import.meta.dirname, path);
 
@@ -54,11 +56,13 @@ const { values: options } = parseArgs({
     extract: { type: "boolean", default: false },
     // Of an extraction: a model's recorded answers. With LLM_URL in the environment, what the file lacks is asked and added.
     answers: { type: "string" },
+    // A file of statements and facts, which the checks of an ingest judge.
+    statements: { type: "string" },
     // A file of small stores and queries. With a bound, from 0 to 1, a lower share of right queries fails: of all, of a kind.
     truth: { type: "string" },
     "min-right": { type: "string", default: "0" },
     "min-kind": { type: "string", default: "0" },
-    // Of the same: prints each query that is not right.
+    // Of a file of queries or of statements: prints each that is judged wrongly.
     verbose: { type: "boolean", default: false },
     // What a score of question and hit together would change: of the same, or of the conversations.
     pairs: { type: "string" },
@@ -71,6 +75,11 @@ const { values: options } = parseArgs({
     token: { type: "string" },
   },
 });
+if (options.statements !== undefined) {
+  // No server starts for nothing.
+  printStatements(options.statements, options.verbose);
+  process.exit(0);
+}
 if (options.granularity !== "turn" && options.granularity !== "session") {
   console.error(USAGE);
   process.exit(2);

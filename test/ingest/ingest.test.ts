@@ -132,36 +132,39 @@ it("takes times within a day of now, old ones, and the word of a model that foun
     expect((await ingest(newUser(), { messages: moved, ...body })).status, JSON.stringify(body)).toBe(202);
 });
 
-it("quarantines what rules find without a model, with its source", async () => {
+it("keeps the sentence of what a pattern finds without a model, and its triple where the pattern is sure", async () => {
   const owner = newUser();
-  const result = await ingested(owner, { messages: moved, extract: ["facts"] });
+  const messages = [...moved, user("I live in Porto, near the sea. My sister lives in Rome, doesn't she?")];
+  const result = await ingested(owner, { messages, extract: ["facts"] });
   expect(result).toMatchObject({
     model: null,
     status: "done",
-    messages: { stored: 2, extracted: 2, last: 2 },
+    messages: { stored: 3, extracted: 3, last: 3 },
   });
+  const created = { kind: "fact", outcome: "created", memoryId: expect.any(String) };
   expect(result.results).toEqual([
-    {
-      kind: "fact",
-      memoryId: expect.any(String),
-      outcome: "quarantined",
-      reasons: ["unconfirmed"],
-      sources: [1],
-    },
+    { ...created, sources: [1] },
+    { ...created, sources: [3] },
   ]);
-  const [candidate] = await memoriesOf(owner, "&status=quarantined");
-  expect(candidate).toMatchObject({
-    text: "user lives in Lisbon",
-    source: { thread: result.threadId, message: 1, extractor: "patterns/1" },
+  const source = { thread: result.threadId, extractor: "patterns/2" };
+  const [sure, sentence] = await memoriesOf(owner);
+  expect(sure).toMatchObject({
+    text: "I live in Porto, near the sea.",
+    predicate: "lives in",
+    object: "Porto",
+    trust: "model",
+    source: { ...source, message: 3 },
   });
-  expect(await memoriesOf(owner)).toEqual([]);
+  expect(sentence).toMatchObject({ text: "I have moved to Lisbon.", source: { ...source, message: 1 } });
+  expect(sentence).not.toHaveProperty("predicate");
+  expect(await memoriesOf(owner, "&status=quarantined")).toEqual([]);
 });
 
-it("has no reasons against what is known as a live fact", async () => {
+it("knows a live fact again", async () => {
   const owner = newUser();
   const fact = { subject: "user", predicate: "lives in", object: "Lisbon" };
   const { body: live } = await call(`/v1/users/${owner}/memories`, { json: fact });
-  const { results } = await ingested(owner, { messages: moved, extract: ["facts"] });
+  const { results } = await ingested(owner, { messages: [user("I live in Lisbon.")], extract: ["facts"] });
   expect(results).toEqual([{ kind: "fact", outcome: "known", memoryId: live.id, sources: [1] }]);
 });
 
@@ -178,11 +181,12 @@ it("extracts from a thread that is stored already", async () => {
 
 it("stores what the caller's own model found", async () => {
   const owner = newUser();
-  const fact = { subject: "user", predicate: "lives in", object: "Lisbon", sources: [0] };
+  const fields = { subject: "user", predicate: "lives in", object: "Lisbon" };
+  const fact = { ...fields, sources: [0] };
   const result = await ingested(owner, { messages: moved, extracted: { facts: [fact] } });
   expect(result).toMatchObject({ status: "done", counts: { created: 1 } });
   const [memory] = await memoriesOf(owner);
-  expect(memory).toMatchObject({ text: "user lives in Lisbon", source: { message: 1 } });
+  expect(memory).toMatchObject({ ...fields, text: "I have moved to Lisbon.", source: { message: 1 } });
   const again = await ingested(owner, { messages: moved, extracted: { facts: [fact] } });
   expect(again).toMatchObject({ status: "done", counts: { known: 1 } });
 });
@@ -237,5 +241,5 @@ it("answers at once in the background, and the alarm extracts", async () => {
   const { body } = await ingest(owner, { messages: moved, mode: "background", extract: ["facts"] });
   expect(body.status).toBe("queued");
   await ring(owner);
-  expect(await readIngest(body.ingestId)).toMatchObject({ status: "done", counts: { quarantined: 1 } });
+  expect(await readIngest(body.ingestId)).toMatchObject({ status: "done", counts: { created: 1 } });
 });

@@ -49,12 +49,12 @@ describe("a good model", () => {
     const memories = await memoriesOf(owner);
     expect(memories.toSorted((a, b) => a.source.message - b.source.message)).toMatchObject([
       {
-        text: "user lives in Porto",
+        text: "I live in Porto.",
         trust: "model",
         writtenBy: { model: "scripted", prompt: "extract/2", tokenId: expect.any(String) },
         source: { thread: result.threadId, message: 1, extractor: "scripted" },
       },
-      { text: "user works as nurse", source: { message: 3 } },
+      { text: "I work as a nurse.", source: { message: 3 } },
     ]);
   });
 
@@ -347,7 +347,7 @@ describe("a model that is of no help", () => {
       reasons: ["invalid_answer"],
       sources: [],
     });
-    expect(await memoriesOf(owner)).toMatchObject([{ text: "user lives in Porto", source: { message: 1 } }]);
+    expect(await memoriesOf(owner)).toMatchObject([{ text: "I live in Porto.", source: { message: 1 } }]);
   });
 
   it("has answered nonsense: the same call extracts again, and answers with the first ingest", async () => {

@@ -1,16 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { candidatesIn } from "../../src/domain/ingest/patterns.ts";
-import { attempts } from "./poisoning.ts";
+import { checkProposal } from "../../src/domain/ingest/checks/check-proposal.ts";
+import type { SourceMessage } from "../../src/domain/ingest/proposal.ts";
 import { sourceMessage } from "./source-message.ts";
+import { windowOf } from "./statement.ts";
+import earlier from "./statements/earlier.json";
+import kinds from "./statements/kinds.json";
 
+/** The candidates that pass the checks. */
+const passing = (window: readonly SourceMessage[]) =>
+  candidatesIn(window).filter((one) => checkProposal("fact", one, window).length === 0);
 const found = (text: string, role = "user"): string[] =>
-  candidatesIn([sourceMessage({ role, text })]).map(({ predicate, object }) => `${predicate} ${object}`);
+  passing([sourceMessage({ role, text })]).map(
+    ({ predicate, object, isDoubtful }) => `${predicate} ${object}${isDoubtful ? "?" : ""}`,
+  );
 
 describe("candidatesIn", () => {
   it.each([
     ["My name is Anna Kovač and I need help.", "name is Anna Kovač"],
-    ["Please call me Max.", "name is Max"],
-    ["I've just moved to New York with my cat.", "lives in New York"],
+    ["Please call me Max.", "name is Max?"],
+    ["I've just moved to New York with my cat.", "lives in New York?"],
     ["I live in Porto.", "lives in Porto"],
     ["I'm based in Toronto these days.", "lives in Toronto"],
     ["I work as a nurse in a hospital.", "works as nurse"],
@@ -20,12 +29,12 @@ describe("candidatesIn", () => {
     ["I'm allergic to peanuts and cats.", "is allergic to peanuts"],
     ["I am vegan", "is vegan"],
     ["I speak Portuguese.", "speaks Portuguese"],
-    ["My favourite colour is green.", "favourite colour green"],
-    ["My sister is called Julia.", "has sister Julia"],
-    ["My daughter Ida starts school on Monday.", "has daughter Ida"],
-    ["We took my dog, Rex, to the beach.", "has dog Rex"],
-    ["My best friend's name is Amir.", "has best friend Amir"],
-    ["My native language is Finnish.", "native language Finnish"],
+    ["My favourite colour is green.", "favourite colour green?"],
+    ["My sister is called Julia.", "has sister Julia?"],
+    ["My daughter Ida starts school on Monday.", "has daughter Ida?"],
+    ["We took my dog, Rex, to the beach.", "has dog Rex?"],
+    ["My best friend's name is Amir.", "has best friend Amir?"],
+    ["My native language is Finnish.", "native language Finnish?"],
     ["Ich wohne in Hamburg.", "lives in Hamburg"],
     ["Je m'appelle Chloé.", "name is Chloé"],
     ["Vivo en Sevilla.", "lives in Sevilla"],
@@ -61,13 +70,13 @@ describe("candidatesIn", () => {
     expect(found("I live in Porto.", "tool")).toEqual([]);
   });
 
-  it("finds nothing of what poisons a memory", () => {
-    // "My boss is Bob." states a boss, though no husband.
-    const stated = new Set(["a boss as a husband"]);
-    const fooled = attempts.flatMap(({ name, said, fact: [, , object] }) => {
-      const window = said.map(([role, text], i) => sourceMessage({ seq: i + 1, role, text }));
-      return candidatesIn(window).some((one) => one.object === object) && !stated.has(name) ? [name] : [];
-    });
+  it("states nothing of what poisons a memory", () => {
+    const fooled = [...earlier.poisoned, ...kinds.poisoned].filter(({ said, fact }) =>
+      passing(windowOf(said)).some(
+        ({ predicate, object, isDoubtful }) =>
+          `${predicate} ${object}` === `${fact[1]} ${fact[2]}` && !isDoubtful,
+      ),
+    );
     expect(fooled).toEqual([]);
   });
 

@@ -39,10 +39,10 @@ export function writerOf({ trust, writtenBy = {} }: Pick<Memory, "trust" | "writ
 const REASONS: Readonly<Record<string, string>> = {
   not_said_by_user: "No message of the user says it.",
   not_in_source: "Words, numbers or names of it are not in the cited messages.",
-  not_own_words: "The user pasted, quoted or reported it.",
+  not_own_words: "The user pasted, quoted or reported it, or gave it as a text to work on.",
   not_first_person: "The user does not say it about themselves.",
   not_about_user: "It is about somebody whom the user does not relate to themselves.",
-  not_stated: "The user asks it, or says it as a hypothesis.",
+  not_stated: "The user asks it, plans it, supposes it, or takes it back.",
   negated: "The user denies it.",
   predicate_not_in_source: "Nothing that the user says fits the predicate.",
   instruction: "It speaks to the memory or to an assistant.",
@@ -50,7 +50,7 @@ const REASONS: Readonly<Record<string, string>> = {
   too_long: "It has too many words for the sentences of the messages that it cites.",
   hidden_characters: "It holds invisible characters, or mixes scripts within a word.",
   malformed: "It is too long, or holds markup or a link.",
-  unconfirmed: "A pattern found it, and nobody has confirmed it.",
+  unread_language: "It is in a language that the checks do not know.",
   conflicts_with_higher_trust: "It contradicts a memory that is trusted more.",
 };
 export const reasonText = (reason: string): string => REASONS[reason] ?? reason;

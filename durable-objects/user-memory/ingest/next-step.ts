@@ -13,7 +13,7 @@ import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { addedUsage, type ModelUsage } from "./model-usage.ts";
 import { givenUp, isOver, type Look, type Looking, reasonsIn, type SecondLook } from "./second-look.ts";
-import { messagesAround, messagesAt, windowAfter } from "./thread-window.ts";
+import { messagesAround, messagesAt, widened, windowAfter } from "./thread-window.ts";
 
 /** The extractor of a memory: a model with the version of its prompt, or rules. */
 export type Extractor = { model: string; prompt: string } | { rules: string } | "caller";
@@ -62,7 +62,7 @@ const SESSION_MESSAGES = 200;
 /** Citations of the memories that a step takes of the caller's: each is checked against its messages. At least those of one memory. */
 const CITED = 100;
 /** The extraction's version where no model is bound. */
-const PATTERNS = "patterns/1";
+const PATTERNS = "patterns/2";
 const SESSIONS = "sessions/1";
 
 /** Finds the next proposals of an ingest, and looks at them, by one question to the model at most. */
@@ -169,7 +169,7 @@ export class NextStep {
         ],
       }),
       proposals: citing(found.proposals, new Set(messages.map(({ seq }) => seq))),
-      window: [...context, ...messages],
+      window: widened(this.#deps.reader, thread, messages),
       range: { kinds, after, to: last },
     };
   }

@@ -54,8 +54,6 @@ type Proposed = {
 
 /** Failures that another attempt may get past. */
 const PASSING: ReadonlySet<string> = new Set(["storage_unavailable", "migrations_not_applied"]);
-/** The reason of a candidate that rules found: nobody has confirmed it. */
-const UNCONFIRMED = "unconfirmed";
 
 /** Checks proposals, and stores them as memories: those that pass every check are live, the others are quarantined. */
 export class ProposalMemories {
@@ -168,7 +166,7 @@ export class ProposalMemories {
     const propose = (
       kind: MemoryKind,
       proposal: Proposal,
-      fields: Record<string, unknown>,
+      { fields, checked }: { fields: Record<string, unknown>; checked: readonly string[] },
       /** Against a proposal that passes the checks. */
       afterChecks: () => readonly string[] = () => [],
     ): Proposed => {
@@ -180,11 +178,7 @@ export class ProposalMemories {
         source: sourceOf(Math.min(...sources)),
         ...(scope !== null && { scope }),
       });
-      const reasons = !isThere
-        ? ["source_deleted"]
-        : !success
-          ? ["invalid"]
-          : [...check(kind, proposal), ...(isByRules(extractor) && kind !== "episode" ? [UNCONFIRMED] : [])];
+      const reasons = !isThere ? ["source_deleted"] : !success ? ["invalid"] : [...checked];
       if (isThere && success && reasons.length === 0) reasons.push(...afterChecks());
       const body = isThere && success ? { ...data, status: statusOf(reasons) } : null;
       const said = sources.map((seq) => trustOfRole(roles.get(seq) ?? "tool"));
@@ -206,29 +200,38 @@ export class ProposalMemories {
         },
       };
     };
-    const all = [
+    const all: (() => Proposed | null)[] = [
       ...facts.map((fact, place) => () => {
-        const { sources, validFrom = saidAt(sources), ...fields } = fact;
-        const dated = { ...fields, ...(validFrom !== undefined && { validFrom }) };
-        return propose("fact", fact, dated, () => ofLook?.(place) ?? []);
+        const { sources, validFrom = saidAt(sources), isDoubtful, ...given } = fact;
+        const { reasons: checked, sentence } = check("fact", fact);
+        // What a pattern misreads is no matter for review.
+        if (isByRules(extractor) && (checked.length > 0 || (isDoubtful && sentence === null))) return null;
+        const fields = {
+          ...(isDoubtful ? {} : given),
+          ...(sentence !== null && given.text === undefined && { text: sentence }),
+          ...(validFrom !== undefined && { validFrom }),
+        };
+        return propose("fact", fact, { fields, checked }, () => ofLook?.(place) ?? []);
       }),
       ...episodes.map((episode) => () => {
         const at = Math.min(...episode.sources.map((seq) => times.get(seq) ?? Infinity));
-        return propose("episode", episode, {
+        const fields = {
           text: episode.text,
           dedupe: "merge",
           ...(Number.isFinite(at) && { createdAt: at }),
-        });
+        };
+        return propose("episode", episode, { fields, checked: check("episode", episode).reasons });
       }),
       ...procedures.map((procedure) => () => {
         const { sources: _sources, ...fields } = procedure;
-        return propose("procedure", procedure, fields);
+        return propose("procedure", procedure, { fields, checked: check("procedure", procedure).reasons });
       }),
     ];
     const proposed: Proposed[] = [];
     for (const one of all) {
       if (proposed.length > 0) await turn();
-      proposed.push(one());
+      const made = one();
+      if (made !== null) proposed.push(made);
     }
     return proposed;
   }

@@ -67,7 +67,7 @@ export class SecondLook {
     for (const fact of proposals.facts) {
       // Other calls run between two checks.
       if (facts.length > 0) await turn();
-      facts.push(check("fact", fact).length === 0 ? lookAt(fact, sentenceOf(fact)) : null);
+      facts.push(check("fact", fact).reasons.length === 0 ? lookAt(fact, sentenceOf(fact)) : null);
     }
     if (facts.every((fact) => fact === null)) return null;
     return {

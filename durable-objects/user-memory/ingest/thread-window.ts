@@ -1,4 +1,5 @@
 import { isOfOwner, speakerOf, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
+import { EARLIER } from "../../../src/domain/ingest/checks/check-fact.ts";
 import type { SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { writtenText } from "../../../src/domain/memory/message-text.ts";
@@ -12,8 +13,10 @@ const MESSAGES = 40;
 const CHARACTERS = 12_000;
 /** Messages that one step reads, with those without text. */
 const READ = 400;
-/** Messages before the window. */
+/** Messages before the window that a model gets. */
 const CONTEXT = 4;
+/** Messages behind a cited one that may take it back: an assistant's and a user's. */
+const BEHIND = 2;
 
 /**
  * The first messages behind a seq up to another, with those before them. Messages without text are left out. `last`: the seq up to
@@ -43,17 +46,36 @@ export function windowAfter(
   return upToSeq(upTo);
 }
 
-/** The messages with these seqs, each with the three before it, in the order of the thread. */
+/** The messages with these seqs and those around each, which the checks read too, in the order of the thread. */
 export function messagesAround(
   reader: Pick<ThreadReader, "walk">,
   thread: StoredThread,
   seqs: readonly number[],
 ): SourceMessage[] {
-  const found = new Map<number, SourceMessage>();
-  for (const seq of new Set(seqs))
-    for (const message of messagesBefore(reader, thread, seq + 1)) found.set(message.seq, message);
-  return [...found.values()].toSorted((a, b) => a.seq - b.seq);
+  const found = [...new Set(seqs)].flatMap((seq) => [
+    ...messagesBefore(reader, thread, seq + 1, EARLIER + 1),
+    ...messagesBehind(reader, thread, seq),
+  ]);
+  return inOrder(found);
 }
+
+/** The messages of a window, with those around it that the checks read too. */
+export function widened(
+  reader: Pick<ThreadReader, "walk">,
+  thread: StoredThread,
+  messages: readonly SourceMessage[],
+): SourceMessage[] {
+  const [first, last] = [messages[0], messages.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  return inOrder([
+    ...messagesBefore(reader, thread, first.seq, EARLIER),
+    ...messages,
+    ...messagesBehind(reader, thread, last.seq),
+  ]);
+}
+
+const inOrder = (messages: readonly SourceMessage[]): SourceMessage[] =>
+  [...new Map(messages.map((message) => [message.seq, message])).values()].toSorted((a, b) => a.seq - b.seq);
 
 /** The messages with these seqs, in this order. A deleted one is missing. */
 export function messagesAt(
@@ -71,13 +93,23 @@ function messagesBefore(
   reader: Pick<ThreadReader, "walk">,
   thread: StoredThread,
   seq: number,
+  most = CONTEXT,
 ): SourceMessage[] {
-  const walk = reader.walk(thread, { order: "newest", from: seq, view: "raw", slice: CONTEXT });
-  return [...Iterator.from(walk).take(CONTEXT)]
-    .map((stored) => sourceMessage(thread, stored))
-    .filter(({ text }) => text !== "")
-    .toReversed();
+  const walk = reader.walk(thread, { order: "newest", from: seq, view: "raw", slice: most });
+  return written(thread, Iterator.from(walk).take(most)).toReversed();
 }
+
+function messagesBehind(
+  reader: Pick<ThreadReader, "walk">,
+  thread: StoredThread,
+  seq: number,
+): SourceMessage[] {
+  const walk = reader.walk(thread, { order: "oldest", from: seq, view: "raw", slice: BEHIND });
+  return written(thread, Iterator.from(walk).take(BEHIND));
+}
+
+const written = (thread: StoredThread, some: Iterable<ReadMessage>): SourceMessage[] =>
+  Array.from(some, (stored) => sourceMessage(thread, stored)).filter(({ text }) => text !== "");
 
 function sourceMessage({ speakers }: StoredThread, { seq, body, createdAt }: ReadMessage): SourceMessage {
   const message = parsed(body);

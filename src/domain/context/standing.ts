@@ -17,6 +17,7 @@ const ADDRESS = /https?:|www\.|[\w.+-]@[\w-]+\.\p{L}/iu;
 const QUESTION = /\?\s*$/u;
 /** Stands for a quotation in a sentence, which does not end there. A passage has none: it may be somebody else's order. */
 const QUOTATION = " \u{fffc} ";
+const GAPS = new RegExp(`${GAP}+|(?<= )…(?= )`, "gu");
 /** Characters of a message that are looked at, in whole lines. */
 const LOOKED_AT = 2_000;
 
@@ -63,7 +64,7 @@ export function standingIn(message: MessageText, text: string): Standing | null 
   if (!hasCue(written)) return null;
   let isOrder = false;
   const passages: Standing["passages"] = [];
-  const own = ownWords(written).replaceAll(GAP, QUOTATION);
+  const own = ownWords(written).replaceAll(GAPS, QUOTATION);
   for (const sentence of sentencesOf(own)) {
     const found = passageIn(sentence);
     if (found === null || !isHarmless(found.said)) continue;

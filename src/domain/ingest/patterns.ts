@@ -1,8 +1,5 @@
-import { hidesSomething } from "./checks/characters.ts";
-import { holdsSecret } from "./checks/secrets.ts";
-import type { FactProposal, SourceMessage } from "./proposal.ts";
 import { ownWords, sentencesOf } from "./own-words.ts";
-import { classify } from "./statement.ts";
+import type { FactProposal, SourceMessage } from "./proposal.ts";
 
 /** Characters of a message that are looked through: the patterns stand in what people type, not in long texts. */
 const READ = 4_000;
@@ -13,11 +10,15 @@ const PLACE = String.raw`(\p{Lu}[\p{L}.'’-]*(?:\s(?:de|da|do|of|la|el|am|an de
 const WORDS = String.raw`([\p{L}\p{N}][^,.!;:()…]{0,60}?)${END}`;
 const I = String.raw`\bI(?:['’]ve| have|['’]m| am)?\s+(?:just |recently |currently |now |also |still )?`;
 
-type Pattern = { says: RegExp; predicate: string | ((matched: string) => string); value: number };
-const pattern = (says: string, predicate: Pattern["predicate"], value = 1, flags = "u"): Pattern => ({
-  says: new RegExp(says, flags),
+/** `predicate`: of the fact, or of what precedes the value. */
+type Pattern = { says: RegExp; predicate: string | ((matched: string) => string); isDoubtful?: true };
+const sure = (says: string, predicate: Pattern["predicate"]): Pattern => ({
+  says: new RegExp(says, "u"),
   predicate,
-  value,
+});
+const unsure = (says: string, predicate: Pattern["predicate"]): Pattern => ({
+  ...sure(says, predicate),
+  isDoubtful: true,
 });
 
 /** The things that "my … is …" states of the user: anything else may be a thing of the conversation, such as "my app". */
@@ -28,68 +29,68 @@ const RELATIVE = String.raw`((?:best |older |younger |elder |little |big )?(?:wi
 const NO_NAME = String.raw`(?!(?:I|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December)\b)`;
 
 const PATTERNS: readonly Pattern[] = [
-  pattern(String.raw`\b[Mm]y (?:full |first |real )?name is ${NAME}`, "name is"),
-  pattern(String.raw`\b(?:[Yy]ou can |[Pp]lease |[Jj]ust )?[Cc]all me ${NAME}`, "name is"),
-  pattern(String.raw`${I}(?:moved|relocated) to ${PLACE}`, "lives in"),
-  pattern(String.raw`${I}liv(?:e|ing) in ${PLACE}`, "lives in"),
-  pattern(String.raw`${I}based in ${PLACE}`, "lives in"),
-  pattern(String.raw`${I}work(?:ing)? as an? ${WORDS}`, "works as"),
-  pattern(String.raw`${I}work(?:ing)? (?:at|for) (?:the )?${PLACE}`, "works at"),
-  pattern(String.raw`${I}an? ${WORDS.replace(END, "")} by (?:trade|profession)`, "works as"),
-  pattern(String.raw`\b[Mm]y e-?mail(?: address)? is ([\w.+-]+@[\w-]+(?:\.[\w-]+)+)`, "email is"),
-  pattern(String.raw`\b[Mm]y birthday is (?:on )?(?:the )?${WORDS}`, "birthday is"),
-  pattern(String.raw`\bI was born (?:on|in) ${WORDS}`, "born in"),
-  pattern(String.raw`${I}allergic to ${WORDS}`, "is allergic to"),
-  pattern(String.raw`${I}(vegan|vegetarian|pescatarian|left-handed|colou?r-?blind)\b`, "is"),
-  pattern(String.raw`${I}speak (\p{Lu}\p{L}+)`, "speaks"),
-  pattern(String.raw`\b[Mm]y ${ATTRIBUTE} is ${WORDS}`, (noun) => noun.toLowerCase(), 2),
-  pattern(
+  sure(String.raw`\b[Mm]y (?:full |first |real )?name is ${NAME}`, "name is"),
+  unsure(String.raw`\b(?:[Yy]ou can |[Pp]lease |[Jj]ust )?[Cc]all me ${NAME}`, "name is"),
+  unsure(String.raw`${I}(?:moved|relocated) to ${PLACE}`, "lives in"),
+  sure(String.raw`${I}liv(?:e|ing) in ${PLACE}`, "lives in"),
+  sure(String.raw`${I}based in ${PLACE}`, "lives in"),
+  sure(String.raw`${I}work(?:ing)? as an? ${WORDS}`, "works as"),
+  sure(String.raw`${I}work(?:ing)? (?:at|for) (?:the )?${PLACE}`, "works at"),
+  sure(String.raw`\b[Mm]y e-?mail(?: address)? is ([\w.+-]+@[\w-]+(?:\.[\w-]+)+)`, "email is"),
+  sure(String.raw`\b[Mm]y birthday is (?:on )?(?:the )?${WORDS}`, "birthday is"),
+  unsure(String.raw`\bI was born (?:on|in) ${WORDS}`, "born in"),
+  sure(String.raw`${I}allergic to ${WORDS}`, "is allergic to"),
+  sure(String.raw`${I}(vegan|vegetarian|pescatarian|left-handed|colou?r-?blind)\b`, "is"),
+  sure(String.raw`${I}speak (\p{Lu}\p{L}+)`, "speaks"),
+  unsure(String.raw`\b[Mm]y ${ATTRIBUTE} is ${WORDS}`, (noun) => noun.toLowerCase()),
+  unsure(
     String.raw`\b[Mm]y ${RELATIVE}(?:['’]s name)?(?: is)?(?: called| named)?,? ${NO_NAME}(\p{Lu}[\p{L}'’-]+)`,
     (noun) => `has ${noun.toLowerCase()}`,
-    2,
   ),
-  pattern(String.raw`\b[Ii]ch (?:wohne|lebe) in ${PLACE}`, "lives in"),
-  pattern(String.raw`\b[Ii]ch hei(?:ß|ss)e ${NAME}`, "name is"),
-  pattern(String.raw`\b[Jj]['’]habite (?:à|en|au) ${PLACE}`, "lives in"),
-  pattern(String.raw`\b[Jj]e m['’]appelle ${NAME}`, "name is"),
-  pattern(String.raw`\b[Vv]ivo en ${PLACE}`, "lives in"),
-  pattern(String.raw`\b[Mm]e llamo ${NAME}`, "name is"),
-  pattern(String.raw`\b[Mm]oro (?:em|no|na) ${PLACE}`, "lives in"),
-  pattern(String.raw`\b[Aa]bito a ${PLACE}`, "lives in"),
-  pattern(String.raw`\b[Mm]i chiamo ${NAME}`, "name is"),
-  pattern(String.raw`\b[Ii]k woon in ${PLACE}`, "lives in"),
-  pattern(String.raw`\b[Ii]k heet ${NAME}`, "name is"),
+  sure(String.raw`\b[Ii]ch (?:wohne|lebe) in ${PLACE}`, "lives in"),
+  sure(String.raw`\b[Ii]ch hei(?:ß|ss)e ${NAME}`, "name is"),
+  sure(String.raw`\b[Jj]['’]habite (?:à|en|au) ${PLACE}`, "lives in"),
+  sure(String.raw`\b[Jj]e m['’]appelle ${NAME}`, "name is"),
+  sure(String.raw`\b[Vv]ivo en ${PLACE}`, "lives in"),
+  sure(String.raw`\b[Mm]e llamo ${NAME}`, "name is"),
+  sure(String.raw`\b[Mm]oro (?:em|no|na) ${PLACE}`, "lives in"),
+  sure(String.raw`\b[Aa]bito a ${PLACE}`, "lives in"),
+  sure(String.raw`\b[Mm]i chiamo ${NAME}`, "name is"),
+  sure(String.raw`\b[Ii]k woon in ${PLACE}`, "lives in"),
+  sure(String.raw`\b[Ii]k heet ${NAME}`, "name is"),
 ];
 
 /**
- * Facts that the user states in a few sure patterns ("I moved to …", "my … is …"). They are candidates for review: a pattern does
- * not understand what it matches.
+ * Facts that owners state in a few patterns ("I live in …", "my sister …"). They are candidates for the checks: a pattern does not
+ * understand what it matches.
  */
 export function candidatesIn(messages: readonly SourceMessage[]): FactProposal[] {
-  const found = new Map<string, FactProposal>();
-  for (const { seq, role, speaker, isOwner, text } of messages) {
+  return messages.flatMap(({ seq, role, speaker, isOwner, text }) => {
     // Nobody knows who "I" is in the message of another user without a name.
     const subject = isOwner ? "user" : speaker;
-    if (role !== "user" || subject === null) continue;
-    for (const sentence of sentencesOf(ownWords(text.slice(0, READ))))
-      for (const fact of factsIn(sentence, { subject, seq }))
-        found.set(`${fact.predicate}\n${fact.object}\n${seq}`, fact);
-  }
-  return [...found.values()];
+    if (role !== "user" || subject === null) return [];
+    const found = sentencesOf(ownWords(text.slice(0, READ))).flatMap((sentence) => {
+      const claim = claimIn(sentence);
+      return claim === null ? [] : [{ subject, ...claim, sources: [seq] }];
+    });
+    return [...new Map(found.map((fact) => [`${fact.predicate}\n${fact.object}`, fact])).values()];
+  });
 }
 
-function factsIn(sentence: string, { subject, seq }: { subject: string; seq: number }): FactProposal[] {
-  if (holdsSecret(sentence) || hidesSomething(sentence)) return [];
-  const kind = classify(sentence);
-  if (kind.isQuestion || kind.isHypothetical || kind.isReported || kind.isNegated || kind.isInstruction)
-    return [];
-  for (const { says, predicate, value } of PATTERNS) {
+/** The claim of the first pattern that matches: the most exact one. */
+function claimIn(sentence: string): Omit<FactProposal, "subject" | "sources"> | null {
+  for (const { says, predicate, ...doubt } of PATTERNS) {
     const match = says.exec(sentence);
-    const object = match?.[value]?.trim().replace(/[\s.,'’-]+$/u, "");
+    const object = match
+      ?.at(-1)
+      ?.trim()
+      .replace(/[\s.,'’-]+$/u, "");
     if (match === null || object === undefined || object === "") continue;
-    // The first pattern that matches is the most exact one.
-    const named = typeof predicate === "string" ? predicate : predicate(match[1] ?? "");
-    return [{ subject, predicate: named, object, sources: [seq] }];
+    return {
+      predicate: typeof predicate === "string" ? predicate : predicate(match[1] ?? ""),
+      object,
+      ...doubt,
+    };
   }
-  return [];
+  return null;
 }

@@ -11,7 +11,7 @@ export type SourceMessage = {
   at: number;
 };
 
-/** `sources`: the seqs of the messages that say it, at least one. */
+/** `sources`: the seqs of the messages that say it, at least one. `isDoubtful`: its sentence is sure, and what it says is not. */
 export type FactProposal = {
   subject: string;
   predicate: string;
@@ -20,6 +20,7 @@ export type FactProposal = {
   sources: readonly number[];
   validFrom?: number;
   cardinality?: "one" | "many";
+  isDoubtful?: true;
 };
 export type EpisodeProposal = { text: string; sources: readonly number[] };
 export type ProcedureProposal = { title: string; text: string; sources: readonly number[] };

@@ -2,9 +2,9 @@ import { isSmallTalk } from "../context/small-talk.ts";
 import { withSpeaker } from "./checks/check-speaker.ts";
 import { holdsSecret } from "./checks/secrets.ts";
 import { contentStems, numbersAndNames } from "../memory/content-stems.ts";
-import { ownWords, sentencesOf } from "./own-words.ts";
+import { begins, has, read as readWords, speaksToTheMemory } from "../language/cues.ts";
+import { GAP, ownWords, sentencesOf } from "./own-words.ts";
 import type { SourceMessage } from "./proposal.ts";
-import { classify } from "./statement.ts";
 
 /** A part of a conversation, by its first and last seq. `text`: what the user said; empty for small talk. */
 export type Session = { from: number; to: number; text: string };
@@ -83,14 +83,17 @@ function inOwnWords(messages: readonly SourceMessage[]): string {
 const isOfStory = (sentence: string): boolean =>
   sentence.length <= SENTENCE &&
   !isSmallTalk(sentence) &&
-  !classify(sentence).isInstruction &&
-  !/…|\p{Cf}/u.test(sentence) &&
+  !speaksToTheMemory(sentence) &&
+  !sentence.includes(GAP) &&
+  !/\p{Cf}/u.test(sentence) &&
   !holdsSecret(sentence);
 
 /** Names and numbers tell most, then what the user states; a question tells what it was about. */
 function weightOf(sentence: string): number {
   const words = new Set(contentStems(sentence)).size;
   if (words < 2) return 0;
-  const { isFirstPerson, isQuestion } = classify(sentence);
-  return Math.min(words, 8) + 3 * numbersAndNames(sentence).length + (isFirstPerson && !isQuestion ? 4 : 0);
+  const reading = readWords(sentence);
+  const isOfUser = has(reading, "self") || has(reading, "whose");
+  const isQuestion = /[?？؟]$/u.test(sentence) || begins(reading, "asks");
+  return Math.min(words, 8) + 3 * numbersAndNames(sentence).length + (isOfUser && !isQuestion ? 4 : 0);
 }

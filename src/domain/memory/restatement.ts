@@ -1,4 +1,4 @@
-import { deniesSomething } from "../ingest/statement.ts";
+import { deniesSomething } from "../language/cues.ts";
 import { contentStems, numbersAndNames, stem, wordsOf as wordsIn } from "./content-stems.ts";
 import { normalise } from "./normalise.ts";
 

@@ -1,0 +1,143 @@
+import { type Cue, has, placesOf, read, readPart, type Reading } from "../../language/cues.ts";
+import { contentStems, type needsOf, type Said, saidIn, says } from "../../memory/content-stems.ts";
+import { GAP, ownWords, sentencesOf } from "../own-words.ts";
+import type { SourceMessage } from "../proposal.ts";
+import { hidesSomething } from "./characters.ts";
+
+/** Characters at each end of a message that are compared with a proposal. What is between them shows nothing. */
+const COMPARED = 12_000;
+/** Kinds of words that name nothing. */
+const SMALL: readonly Cue[] = ["common", "self", "whose", "you", "others"];
+/** Words between "that is" and a name. */
+const POINTING = 2;
+
+type Languages = Reading["languages"];
+
+/** A sentence of a message. Each of its parts is worked out once, however many proposals cite it. */
+export class Sentence {
+  readonly text: string;
+  readonly #around: Languages;
+  readonly #cues = new Map<Cue, boolean>();
+  #reading: Reading | undefined;
+  #said: Said | undefined;
+
+  constructor(text: string, around: Languages) {
+    this.text = text;
+    this.#around = around;
+  }
+
+  get reading(): Reading {
+    return (this.#reading ??= read(this.text, this.#around));
+  }
+
+  says(needs: ReturnType<typeof needsOf>): boolean {
+    return says((this.#said ??= saidIn(this.text)), needs);
+  }
+
+  /** True if it has a word that says something in its language, and nothing in another: "MIT". */
+  hasName(word: string): boolean {
+    const name = readPart(word, this.reading);
+    return name.said !== " " && this.reading.said.includes(name.said) && !SMALL.some((cue) => has(name, cue));
+  }
+
+  has(cue: Cue): boolean {
+    const known = this.#cues.get(cue) ?? has(this.reading, cue);
+    this.#cues.set(cue, known);
+    return known;
+  }
+
+  get isQuestion(): boolean {
+    return /[?？؟]["'”’)\]]*$/u.test(this.text) || (this.text.endsWith(";") && isIn("el", this.reading));
+  }
+
+  /** True if it takes back what stands before it, makes that a text, or says that it is about a name. */
+  get undoes(): boolean {
+    // "Translate the following:" is about what follows.
+    if (this.text.includes(GAP) || /[:：]$/u.test(this.text)) return false;
+    if (this.has("undoes")) return true;
+    const { said, names } = this.reading;
+    return placesOf(this.reading, "points").some((place) =>
+      names.some((name) => name > place && said.slice(place, name).split(" ").length <= POINTING + 1),
+    );
+  }
+}
+
+/** True for a text in letters that are written without spaces. */
+export const isUnspaced = (text: string): boolean =>
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(text);
+
+export const isIn = (code: string, { languages }: Pick<Reading, "languages">): boolean =>
+  languages.some((language) => language.code === code);
+
+/** A message of the conversation that proposals cite. */
+export class Message {
+  readonly source: SourceMessage;
+  readonly at: number;
+  readonly #before: Message | undefined;
+  #own: string | undefined;
+  #reading: Reading | undefined;
+  #sentences: readonly Sentence[] | undefined;
+  #hides: boolean | undefined;
+  #stems: readonly string[] | undefined;
+  #said: Said | undefined;
+
+  /** `at`: its place in the window. */
+  constructor(source: SourceMessage, at: number, before: Message | undefined) {
+    this.source = source;
+    this.at = at;
+    this.#before = before;
+  }
+
+  /** True if its characters read otherwise than they look. */
+  get hides(): boolean {
+    return (this.#hides ??= hidesSomething(this.source.text));
+  }
+
+  /** The text of an assistant, and the own words of a user. */
+  get told(): string {
+    const { role, text } = this.source;
+    if (role === "user") return (this.#own ??= ownWords(text));
+    return text.length <= 2 * COMPARED ? text : `${text.slice(0, COMPARED)}\n${text.slice(-COMPARED)}`;
+  }
+
+  /** Its words. Its languages are those of the message before if it has no word of any. */
+  get reading(): Reading {
+    if (this.#reading === undefined) {
+      const reading = read(this.told);
+      const before = reading.languages.length > 0 ? undefined : this.#before?.reading;
+      this.#reading = before === undefined ? reading : { ...reading, languages: before.languages };
+    }
+    return this.#reading;
+  }
+
+  get sentences(): readonly Sentence[] {
+    return (this.#sentences ??= sentencesOf(this.told).map(
+      (text) => new Sentence(text, this.reading.languages),
+    ));
+  }
+
+  get stems(): readonly string[] {
+    return (this.#stems ??= contentStems(this.told));
+  }
+
+  get said(): Said {
+    return (this.#said ??= saidIn(this.told));
+  }
+}
+
+/** The messages of a window. */
+export class Conversation {
+  readonly messages: readonly Message[];
+
+  constructor(window: readonly SourceMessage[]) {
+    const messages: Message[] = [];
+    for (const [at, source] of window.entries()) messages.push(new Message(source, at, messages.at(-1)));
+    this.messages = messages;
+  }
+
+  /** The messages with these seqs, in the order of the window. */
+  of(seqs: readonly number[]): Message[] {
+    const asked = new Set(seqs);
+    return this.messages.filter(({ source }) => asked.has(source.seq));
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  type Cue,
+  deniesSomething,
+  has,
+  placesOf,
+  type Reading,
+  readPart,
+  shows,
+} from "../../language/cues.ts";
+import { contentStems, needsOf, stem } from "../../memory/content-stems.ts";
+import type { FactProposal } from "../proposal.ts";
+import type { Clause } from "./clause.ts";
+import { type Conversation, isIn, isUnspaced, type Message, type Sentence } from "./conversation.ts";
+import type { Reason } from "./reasons.ts";
+
+/** Letters that tell a word. */
+const HEAD = 5;
+const USER = /^(?:the )?user$/iu;
+const OF_USER = /^(?:the )?user['’]s\s+/iu;
+const wordAt = (said: string, at: number): string => said.slice(at).split(" ", 1)[0] ?? "";
+/** The place behind a word and its space. */
+const behind = (said: string, at: number): number => at + wordAt(said, at).length + 1;
+const last = (places: readonly number[]): number => Math.max(-1, ...places);
+
+/** The words for persons in a text that a fact does not name. */
+class Persons {
+  readonly #known: ReadonlySet<string>;
+
+  constructor({ subject, predicate, object }: FactProposal) {
+    this.#known = new Set(contentStems(`${subject} ${predicate} ${object}`));
+  }
+
+  knows(word: string): boolean {
+    return this.#known.has(stem(word));
+  }
+
+  /** True if a text has a word that begins as one of the fact: "allergies", "allergic". */
+  areNear({ said }: Reading): boolean {
+    const heads = new Set([...this.#known].map((word) => word.slice(0, HEAD)));
+    return said.split(" ").some((word) => word.length >= HEAD && heads.has(word.slice(0, HEAD)));
+  }
+
+  /** Where such words stand. */
+  in(reading: Reading, ...cues: Cue[]): number[] {
+    return cues
+      .flatMap((cue) => placesOf(reading, cue))
+      .filter((at) => !this.knows(wordAt(reading.said, at)));
+  }
+
+  /** Where names stand, but for those from which only small words lead to the object: "from Cairo to Dubai". */
+  names(reading: Reading): number[] {
+    if (isIn("de", reading)) return [];
+    const isSmall = (word: string): boolean => {
+      const one = { ...reading, said: ` ${word} ` };
+      return (has(one, "common") || has(one, "joins")) && !has(one, "third");
+    };
+    return reading.names.filter(
+      (at) =>
+        !this.knows(wordAt(reading.said, at)) &&
+        !reading.said.slice(behind(reading.said, at)).trim().split(" ").every(isSmall),
+    );
+  }
+}
+
+/** Why a sentence does not say it of the subject of a fact; null if it does. */
+export function refusalOfSubject(
+  fact: FactProposal,
+  { text, before, begun, whole }: Clause,
+  { message, sentence }: { message: Message; sentence: Sentence },
+  { messages }: Conversation,
+): Reason | null {
+  const persons = new Persons(fact);
+  if (!USER.test(fact.subject.trim())) {
+    const name = fact.subject.replace(OF_USER, "");
+    // "I" is nobody with a name. "My team" may be "we".
+    const isOther = persons.names(before).length > 0 || (name === fact.subject && has(before, "self"));
+    return isOther && !sentence.says(needsOf(name)) ? "not_about_user" : null;
+  }
+  if (isOfAnother(before, persons)) return "not_first_person";
+  // "They decided that I am a spy."
+  const speaker = last(placesOf(begun, "self"));
+  const teller = last(persons.in(begun, "others").filter((at) => at < speaker));
+  if (teller >= 0 && !placesOf(begun, "joins").some((at) => at > teller && at < speaker))
+    return "not_own_words";
+  const all = readPart(text, before);
+  if (has(all, "self") || has(all, "whose"))
+    return shows(message.reading, fact.predicate) ? null : "predicate_not_in_source";
+  const upTo = { ...before, said: before.said + whole.said };
+  if (has(upTo, "third") || persons.in(upTo, "others").length > 0) return "not_first_person";
+  return refusalOfAnswer(fact, persons, messages[message.at - 1]);
+}
+
+/** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */
+function isOfAnother(before: Reading, persons: Persons): boolean {
+  const { said } = before;
+  const people = persons.in(before, "others", "you");
+  // "The man I met breeds dogs." Some languages put "my" behind.
+  const ends = new Set(people.map((at) => behind(said, at)));
+  const speaker = last(placesOf(before, "self").filter((at) => !ends.has(at)));
+  // "I live with my cousin Bob": the person is the object.
+  const isObject = (at: number): boolean =>
+    speaker >= 0 && said[at - 1] === " " && behind(said, at) === said.length;
+  const whose = placesOf(before, "whose");
+  const things = whose.filter((at) => {
+    const [, first = "", second = ""] = said.slice(at).split(" ");
+    const isSpeaker =
+      persons.knows(first) ||
+      persons.knows(second) ||
+      has({ ...before, said: ` ${first} ${second} ` }, "traits");
+    return first !== "" && !isSpeaker && !people.some((one) => one === behind(said, at) && isObject(one));
+  });
+  const verbs = speaker < 0 && whose.length === 0 ? placesOf(before, "third") : [];
+  const others = [...people, ...persons.names(before)].filter((at) => isUnspaced(said) || !isObject(at));
+  return last([...others, ...things, ...verbs]) > speaker;
+}
+
+/** Why a sentence without a person does not answer the question before it: that has to ask the user, and about nobody else. */
+function refusalOfAnswer(
+  { predicate, object }: FactProposal,
+  persons: Persons,
+  asked: Message | undefined,
+): Reason | null {
+  const question = asked?.sentences.findLast(({ isQuestion }) => isQuestion);
+  if (asked?.source.role !== "assistant" || question === undefined) return null;
+  const { reading } = question;
+  if (question.has("supposes") || (!question.has("you") && !persons.areNear(reading))) return "not_stated";
+  if (question.has("denies") !== deniesSomething(`${predicate} ${object}`, reading)) return "negated";
+  return persons.in(reading, "others").length > 0 || persons.names(reading).length > 0
+    ? "not_about_user"
+    : null;
+}

@@ -1,0 +1,33 @@
+import type { LanguageWords } from "./words.ts";
+
+export const cs: LanguageWords = {
+  common:
+    "a, je, se, na, v, že, to, si, jsem, do, ale, jak, mám, můj, moje, s, z, pro, co, tak, jsme, už, by, mi",
+  self: "já, my, jsem, mám, bydlím, pracuji, pracuju, mi, mě, jsme, máme, používám, hraju, učím",
+  whose: "můj, moje, má, mého, náš, naše",
+  traits:
+    "jméno, narozeniny, věk, e-mail, email, adresa, telefon, práce, povolání, oblíben*, mateřština, výška, alergie",
+  you: "ty, tě, ti, tvůj, tvoje, vy, vám, váš, vaše",
+  others:
+    "on, ona, oni, jeho, její, jejich, kamarád*, přítel*, šéf*, koleg*, soused*, bratr*, brácha, sestr*, máma, mámy, matk*, tát*, otec, syn, syna, dcer*, manžel*, strýc, teta, babičk*, děd*, lidé, lidi, někdo",
+  third: "",
+  asks: "kdo, co, kdy, kde, proč, jak, jaký, jaká, jaké, který, kolik, mohl, můžeš, jsem já, dá se",
+  denies:
+    "ne, není, nejsem, nemám, nikdy, nic, žádn*, ani, bez, nebydlím, nejím, nepracuji, přestal*, bývalý, nesnáším, nebyl*, nemáme, nepij*, nemůžu, neumím, nechodím, nežij*",
+  turns: "ale, protože, i když, takže",
+  joins: "a, i",
+  supposes:
+    "kdyby*, jestli, pokud, dejme tomu, řekněme, předpokládejme, možná, snad, chtěl*, mohl*, chci, doufám, plánuju, plánuji, přestěhuju",
+  reports:
+    "říká*, říkal*, řekl*, tvrdí, tvrdil*, podle, prý, údajně, myslí si, věří, pověst*, píše, napsal*, slyšel*",
+  scenes:
+    "představ si, předstírej*, hrajeme si, scénář, román, povídk*, příběh, postav*, jsi můj, ty jsi, fiktivn*, báseň, písničk*, kapitol*, monolog",
+  hands: "přelož*, přeložit, oprav*, přepiš, shrň, zkrať, pokračuj, dokonči, zkontroluj gramatiku",
+  texts:
+    "dopis, text*, vět*, mail, e-mail, zpráv*, článek, recenz*, báseň, projev, citát, následující*, inzerát, nápis, odstavec",
+  undoes:
+    "vtip, žertuju, dělám si srandu, ne doopravdy, není pravda, lhal*, zapomeň na to, myslel*, spletl*, to byl*, výše uveden*, přelož*, zní to",
+  points: "to je, to byl, to byla, myslel jsem",
+  orders: "zapamatuj, ulož, ignoruj, přepiš, nahraď, zapomeň, smaž, od teď, odteď, musíš, přidej do",
+  memory: "uživatel*, asistent*, tvoje paměť, do paměti, instrukc*, administrátor*, oprávn*, souhlas*",
+};

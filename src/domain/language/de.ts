@@ -1,0 +1,35 @@
+import type { LanguageWords } from "./words.ts";
+
+export const de: LanguageWords = {
+  common:
+    "und, der, die, das, ist, nicht, ich, ein, eine, mit, zu, auf, für, wir, bei, den, im, von, bitte, seit, mein, meine, nach, es, bin, in",
+  self: "ich, wir, mich, mir, bin",
+  whose: "mein*, unser*",
+  traits:
+    "name*, geburtstag*, e-mail*, mail, adresse, telefonnummer, alter, beruf, lieblings*, hobby*, größe, schuhgröße, muttersprache, allergie*, job, zuhause",
+  you: "du, dich, dir, dein*, ihr, sie, ihre*, ihnen",
+  others:
+    "er, sie, ihr, ihm, ihn, sein*, freund*, chef*, kolleg*, nachbar*, bruder, schwester, mutter, vater, mama, papa, sohn, tochter, frau, mann, onkel, tante, oma, opa, leute, man, jemand",
+  third: "ist, hat, war, wohnt, hatte, sagt",
+  asks: "wer, wie, was, wann, wo, wohin, warum, welche*, kannst, könntest, bin ich, habe ich, hab ich, soll ich, gibt, stimmt, oder",
+  denies: "nicht, kein*, nie, niemals, nichts, weder, ohne, aufgehört, früher, ehemalig*, hasse, kaum",
+  turns: "aber, sondern, obwohl, weil, denn, also, deshalb",
+  joins: "und",
+  supposes:
+    "wenn, falls, angenommen, nehmen wir an, würde*, hätte*, wäre*, könnte*, vielleicht, möchte, stell dir vor, wünschte, hoffe, plane, überlege, will, eventuell, sollte",
+  reports:
+    "sagt, sagte, sagen, behauptet*, meint, glaubt, denkt, laut, angeblich, gerücht*, schreibt, schrieb, erzählt*, heißt es, gehört, soll ich",
+  scenes:
+    "rollenspiel*, szenario, roman*, eine geschichte, kurzgeschichte, drehbuch, figur, tu so, tun wir so, du bist der, du bist die, du spielst, spielen wir, fiktiv*, gedicht*, liedtext, kapitel, monolog, theater*",
+  hands:
+    "übersetz*, korrigier*, formuliere diesen, umformulier*, kürze, fasse zusammen, fass das, schreib das um, verbessere, setze fort, sortiere, lektorier*",
+  texts:
+    "brief*, text*, satz, sätze, mail, e-mail, nachricht*, artikel, rezension*, gedicht, rede, zitat, folgende*, anzeige, schild, beitrag",
+  undoes:
+    "scherz*, spaß, quatsch, stimmt nicht, doch nicht, nicht wirklich, war gelogen, vergiss das, falsches fenster, ich meinte, korrektur, das war, das ist, der obige, übersetz*, klingt das",
+  points: "das ist, das war, es ist, es war, ich meine, ich meinte",
+  orders:
+    "speicher*, ignorier*, überschreib*, ersetze, merke dir, merk dir, vergiss, ab jetzt, ab sofort, von nun an, du musst, lösche",
+  memory:
+    "der nutzer*, des nutzers, dem nutzer, den nutzer, der benutzer*, des benutzers, dem benutzer, assistent*, dein gedächtnis, systemprompt, anweisung*, administrator*, autorisier*, einwilligung",
+};

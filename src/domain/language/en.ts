@@ -1,0 +1,45 @@
+import type { LanguageWords } from "./words.ts";
+
+export const en: LanguageWords = {
+  common:
+    "the, a, an, is, are, was, am, to, of, in, and, that, it, for, with, have, has, on, at, this, be, as, from, not, do, my, i'm, us",
+  self: "i, i'm, im, i've, ive, i'd, i'll, we, we're, we've, me",
+  whose: "my, our, mine",
+  traits:
+    "name*, age, birthday*, email*, mail, phone, address, job, favourite, favorite, native, mother tongue, mother language, hobby, diet, allergy, home, hometown, best",
+  you: "you, your, you're, yours",
+  others:
+    "he, she, they, he's, she's, they're, his, her, their, who, everyone, everybody, people, man, woman, friend*, boss, colleague*, neighbor*, neighbour*, sister*, brother*, mother*, mum, mom, father*, dad, grandm*, grandf*, grandad, grandpa, son, daughter*, wife*, husband*, child, children, ex, owner, uncle*, aunt*, cousin*, parents, partner*, girlfriend*, boyfriend*, roommate*, flatmate*, landlord*, doctor*, teacher*, somebody, someone, nobody",
+  third: "is, has, was, does, are, were, says, lives, works, likes, loves, plays, owns, wants",
+  asks: "who, what, when, where, why, how, which, whose, am i, do i, do you, did i, did you, does, have i, have you, had i, can i, can you, could you, would you, will i, should i, should the, is it, is my, is there, are my, are there, isn't it, don't i, aren't i, didn't i, since when, right, correct, what's, who's, where's, how's",
+  denies:
+    "not, no, never, none, neither, nor, nothing, cannot, *n't, cant, dont, doesnt, didnt, isnt, wasnt, no longer, anymore, used to, stopped, quit, gave up, former*, hate*, dislike*, hardly, without, let alone, no more, sold, got rid of, given up, ceased, far from, anything but, instead of, rather than, back when, as a child, as a kid",
+  turns: "but, although, though, whereas, while, because, so",
+  joins: "and",
+  supposes:
+    "if, unless, suppos*, let us say, let's say, say that, assum*, hypothetical*, would, could, should the, might, maybe, perhaps, wish, hope, hoping, want to, i'd, i'll, as if, almost, plan* to, thinking about, thinking of, considering, going to, gonna, will, we'll, toying, applied, one day, had i, dream*, a lie that, nobody knows, in my dreams, if only, what if, were i, say i, someday, some day, probably, intend*, considered, tempted, whether, wanna, trying to, would love, in theory",
+  reports:
+    "say, says, said, saying, claim*, thinks, think, told, telling, tells, wrote, reads, according to, alleged*, apparently, supposed*, rumor*, rumour*, i heard, i read that, i read in, believe*, insist*, suggest*, calls me, quote, and went, she went, he went, it goes, novel goes, drummer goes, who goes, where it goes, swears, reckon*, convinced, accused, i'm told, i was told, i've been told, word is, call me a, stated, replied, everyone says, joked, assures",
+  scenes:
+    "imagine, picture this, pretend*, role play*, roleplay*, scenario, screenplay, in character, you are the, you're the, act as, written as, persona, script, monologue, fictional, fictitious, fan fiction, made-up, mock interview, mock exam, campaign, chapter, the novel, my novel, a novel, novel is, a story, story about, short story, in the story, in this story, in my story, two truths, let's play, the song, lyrics, lyrics, written by, told by, let us pretend, act like, my character, the character, narrator, protagonist, dialogue, dungeon, rpg, improv, skit, voice of, perspective of, practice dialogue, for the sake of argument, you play",
+  hands:
+    "translat*, proofread, correct this, correct my, fix the, fix this, rewrite, rephrase, paraphrase, shorten, summarise this, summarize this, continue, put this, sort these, turn these, turn this, which tense, the grammar, edit this, reword, polish this, improve this, convert this, into french, into german, into spanish, into english, in english please, simplify this, passive voice, which is right, how do you say, how do i say, how would you say, format this, is this correct, the following",
+  texts:
+    "letter, review, tweet, mail*, e-mail*, message*, post, speech, note, page, article, interview, sentence, text, sign, poem, quote, following, word for word",
+  undoes:
+    "kidding, joking, jk, not really, scratch that, i lied, never mind, not true, made that up, made it up, wrong window, i meant, my mistake, the above, is this okay, just dreaming, translat*, that was about, that's about, that was for, that's for, it's for, asking for him, asking for her, that's not, that wasn't, that's our, does it sound, does that sound, sounds natural, is that correct english, only joking, gotcha, april fool*, nope, just testing, ignore that, forget that, disregard that, that was a lie, i lied, wrong chat, wrong person, wrong tab, not me, asking for a friend, was quoting, a quote, sound natural, more natural, not mine",
+  points: "that is, that's, that was, this is, it is, it's, it was, i meant, i mean",
+  orders:
+    "ignore, overwrite, override, replace, update, store, save, record, add to, forget, delete, note to, remember that the, from now on, you must, you should, treat, in all later, disregard, memorize, memorise, henceforth, going forward, write into, please remember that the, please store, please save",
+  memory:
+    "the user, the user's, this user, user is, user has, user wants, user trusts, user prefers, assistant*, chatbot*, your memory, your memories, your profile, long-term memory, memory update, memory, system prompt, the prompt, instructions, must always, authori*, consent*, permission, administrator*, want you to, whitelist*",
+  shows: {
+    live: "live*, living, move*, based, reside*, home, settled, address",
+    name: "name*, call*, i'm, i am",
+    email: "mail*, email*, e-mail*, reach, write to",
+    age: "old, age*, turn*, years",
+    birthday: "birthday, born",
+    marri: "marri*, wife, husband, spouse",
+    phone: "phone*, number, reach, mobile",
+  },
+};

@@ -1,0 +1,35 @@
+import type { LanguageWords } from "./words.ts";
+
+export const es: LanguageWords = {
+  common:
+    "el, la, los, las, de, y, que, en, un, una, es, por, para, con, no, mi, me, del, al, lo, se, porque, soy, está, tengo",
+  self: "yo, soy, estoy, tengo, vivo, trabajo, nosotros, me, he, hablo, prefiero, como, uso, llevo, somos, tenemos, llamo",
+  whose: "mi, mis, nuestro, nuestra, nuestros, nuestras",
+  traits:
+    "nombre, cumpleaños, edad, correo, email, dirección, teléfono, trabajo, profesión, color favorito, comida favorita, lengua materna, altura, talla, alergia*",
+  you: "tú, tu, te, ti, tus, usted, su, vosotros, ustedes",
+  others:
+    "ella, ellos, ellas, su, sus, le, amig*, jef*, colega*, compañer*, vecin*, herman*, madre, padre, mamá, papá, hij*, mujer, marido, esposa, esposo, novi*, tío, tía, primo, prima, abuel*, gente, alguien",
+  third: "",
+  asks: "quién*, cuándo, dónde, por qué, cómo, cuál*, cuánt*, puedes, podrías, soy yo, es, hay, debo",
+  denies: "no, nunca, jamás, nada, ningun*, ni, tampoco, sin, ya no, dejé, antiguo, odio",
+  turns: "pero, sino, porque, aunque, así que, entonces",
+  joins: "y, e",
+  supposes:
+    "si, supongamos, supón, digamos, imaginemos, quizás, quizá, tal vez, ojalá, quisiera, gustaría, podría, sería, tendría, quiero, espero, pienso, a lo mejor, planeo",
+  reports:
+    "dice, dicen, decía, dijo, dicen, dijeron, según, cree que, afirma, supuestamente, rumor*, al parecer, parece que, cuenta que, escribió, piensa que, oí",
+  scenes:
+    "imagina, imagínate, finge, finjamos, juego de rol, guion, novela, cuento, relato, personaje, tú eres el, tú eres la, eres el, eres la, jugamos, escenario, ficticio, ficticia, poema, canción, capítulo, monólogo",
+  hands:
+    "traduce*, traducir, tradúce*, corrige*, reescribe*, resume*, acorta*, continúa, completa*, reformula*, ordena estas, mejora este",
+  texts:
+    "carta, texto, frase, oración, correo, mensaje*, artículo, reseña, poema, discurso, cita, siguiente*, anuncio, cartel, párrafo",
+  undoes:
+    "broma, bromeo, es broma, no realmente, mentira, olvídalo, olvida eso, quise decir, me equivoqué, en realidad no, eso era, eso es, lo anterior, traduce*, suena",
+  points: "eso es, eso era, es, era, me refería a",
+  orders:
+    "memoriza, recuerda que el, guarda, ignora, reemplaza, sustituye, olvida, borra, a partir de ahora, desde ahora, debes, añade a",
+  memory:
+    "el usuario, del usuario, al usuario, asistente, tu memoria, tu perfil, instrucciones, administrador, autoriz*, consient*",
+};

@@ -1,0 +1,35 @@
+import type { LanguageWords } from "./words.ts";
+
+export const fr: LanguageWords = {
+  common:
+    "le, la, les, de, des, et, est, je, un, une, à, pour, dans, que, qui, pas, mon, ma, du, en, avec, sur, au, suis, c'est, j'ai, chez",
+  self: "je, j'*, j, nous, on, moi, me, m'*, suis, ai",
+  whose: "mon, ma, mes, notre, nos",
+  traits:
+    "nom, prénom, anniversaire, âge, adresse, e-mail, mail, numéro, métier, travail, hobby, couleur préférée, langue maternelle, taille, pointure, allergie*",
+  you: "tu, te, toi, ton, ta, tes, vous, votre, vos",
+  others:
+    "il, elle, ils, elles, lui, leur, son, sa, ses, ami*, chef*, collègue*, voisin*, frère*, soeur*, mère, père, maman, papa, fils, fille*, femme, mari, oncle, tante, cousin*, grand-mère, grand-père, gens, quelqu'un",
+  third: "est, était, avait, habite, dit",
+  asks: "qui, quoi, quand, pourquoi, comment, quel*, est-ce, suis-je, ai-je, peux, pourrais, peut-on, n'est-ce, y a-t-il",
+  denies: "ne, n'*, pas, jamais, rien, aucun*, ni, sans, ancien*, arrêté, déteste",
+  turns: "mais, parce, car, quoique, donc, alors",
+  joins: "et",
+  supposes:
+    "si, supposons, suppose, admettons, imaginons, peut-être, voudrais, aimerais, pourrais, serais, aurais, j'aimerais, j'espère, espère, envisage, je compte, mettons, au cas",
+  reports:
+    "dit, disent, dit-on, prétend*, paraît, selon, d'après, croit, pense que, affirme, il paraît, rumeur*, soi-disant, écrit, raconte*, entendu",
+  scenes:
+    "imagine, jeu de rôle, scénario, roman, conte, une histoire, personnage, tu es le, tu es la, tu joues, je joue l'*, je joue le rôle, jouons, faisons comme, fictif*, poème, chanson, chapitre, monologue, pièce",
+  hands:
+    "tradui*, corrige*, reformule*, résume*, raccourci*, continue, complète, réécri*, relis, trie*, mets en, améliore",
+  texts:
+    "lettre, texte, phrase*, mail, message*, article, avis, poème, discours, citation, suivant*, annonce, paragraphe, panneau",
+  undoes:
+    "je plaisante, plaisante, blague, pas vraiment, c'est faux, oublie ça, j'ai menti, je voulais dire, erreur, en fait non, c'était, c'est pour, ci-dessus, tradui*, ça sonne",
+  points: "c'est, c'était, je parlais de, je voulais dire",
+  orders:
+    "mémorise*, enregistre*, ignore*, remplace*, ajoute à, oublie, efface, souviens-toi, retiens, désormais, dorénavant, à partir de maintenant, tu dois, vous devez",
+  memory:
+    "l'utilisateur, utilisateur, l'assistant, assistant, ta mémoire, ton profil, prompt système, instructions, administrateur, autorise*, consent*",
+};

@@ -1,0 +1,33 @@
+import type { LanguageWords } from "./words.ts";
+
+export const id: LanguageWords = {
+  common:
+    "yang, dan, di, ini, itu, saya, aku, untuk, dengan, tidak, ke, dari, ada, apa, bisa, sudah, juga, karena, adalah, kami, mau, dia, sekali",
+  self: "saya, aku, kami, kita, gue, gua",
+  whose: "",
+  traits:
+    "nama, ulang tahun, umur, usia, email, alamat, telepon, pekerjaan, profesi, favorit, kesukaan, bahasa ibu, tinggi, alergi, hobi",
+  you: "kamu, anda, kau, kalian, lu",
+  others:
+    "dia, ia, mereka, teman*, sahabat*, bos, rekan, tetangga, kakak, adik, saudara, ibu, ayah, bapak, anak, istri, suami, paman, bibi, nenek, kakek, orang, seseorang, pacar",
+  third: "",
+  asks: "siapa, apa, kapan, di mana, dimana, kenapa, mengapa, bagaimana, berapa, apakah, bisakah, mana",
+  denies: "tidak, bukan, tak, nggak, gak, belum, jangan, tanpa, tidak pernah, berhenti, dulu, mantan, benci",
+  turns: "tapi, tetapi, namun, karena, jadi",
+  joins: "dan",
+  supposes:
+    "jika, kalau, misalkan, misalnya, anggap, seandainya, andai, mungkin, semoga, ingin, mau, berharap, berencana, rencana, barangkali, pengen",
+  reports:
+    "kata, katanya, bilang, berkata, menurut, konon, mengaku, mengklaim, percaya, kabarnya, rumor, gosip, menulis, dengar",
+  scenes:
+    "bayangkan, pura-pura, bermain peran, skenario, novel, cerita, cerpen, tokoh, karakter, kamu adalah, fiksi, puisi, lagu, bab, monolog, naskah, dialog",
+  hands: "terjemah*, perbaiki, koreksi, tulis ulang, ringkas, rangkum, persingkat, lanjutkan, lengkapi",
+  texts:
+    "surat, teks, kalimat, email, pesan, artikel, ulasan, puisi, pidato, kutipan, berikut, iklan, papan, paragraf",
+  undoes:
+    "bercanda, canda, nggak kok, tidak benar, bohong, lupakan, maksudku, maksud saya, salah, itu tadi, di atas, terjemah*",
+  points: "itu, maksudku",
+  orders:
+    "ingat bahwa, simpan, catat, abaikan, ganti, timpa, lupakan, hapus, mulai sekarang, mulai saat ini, kamu harus, tambahkan",
+  memory: "pengguna, asisten, ingatanmu, memorimu, instruksi, administrator, mengizinkan, persetujuan",
+};

@@ -1,0 +1,35 @@
+import type { LanguageWords } from "./words.ts";
+
+export const it: LanguageWords = {
+  common:
+    "il, lo, la, i, gli, le, di, e, che, è, un, una, per, con, non, sono, mi, del, della, nel, da, al, ho, mio, mia",
+  self: "io, noi, sono, ho, abito, lavoro, mi, vivo, parlo, preferisco, uso, canto, soffro, siamo, abbiamo, chiamo",
+  whose: "mio, mia, miei, mie, nostro, nostra, nostri, nostre",
+  traits:
+    "nome, compleanno, età, email, mail, indirizzo, telefono, lavoro, professione, colore preferito, lingua madre, altezza, allergia, allergie, studio",
+  you: "tu, ti, te, tuo, tua, tuoi, tue, voi, lei",
+  others:
+    "lui, lei, loro, suo, sua, suoi, sue, amic*, capo, collega, colleghi, vicino, fratello, sorella, madre, padre, mamma, papà, figli*, moglie, marito, fidanzat*, zio, zia, cugin*, nonn*, suocer*, gente, qualcuno",
+  third: "",
+  asks: "chi, che, cosa, quando, dove, perché, come, quale, quali, quant*, puoi, potresti, sono io, è vero",
+  denies: "non, mai, niente, nulla, nessun*, né, senza, neanche, smesso, ex, odio",
+  turns: "ma, però, perché, anche se, quindi, allora",
+  joins: "e, ed",
+  supposes:
+    "se, supponiamo, supponi, mettiamo, diciamo, immaginiamo, forse, magari, vorrei, potrei, sarei, avrei, spero, penso di, voglio, ipotizz*, nel caso",
+  reports:
+    "dice, diceva, disse, detto, dicono, sostien*, secondo, crede che, afferma, pare, presunt*, corre voce, racconta*, scrive, pensa che, sentito dire",
+  scenes:
+    "immagina, fingi, facciamo finta, gioco di ruolo, copione, romanzo, racconto, una storia, personaggio, tu sei il, tu sei la, sei il, sei la, scenario, inventat*, poesia, canzone, capitolo, monologo",
+  hands:
+    "traduci, tradurre, traduc*, correggi*, riscrivi*, riassumi*, accorcia*, continua, completa, riformula*",
+  texts:
+    "lettera, testo, frase, frasi, mail, messaggi*, articolo, recensione, poesia, discorso, citazione, seguente*, annuncio, cartello, paragrafo, film",
+  undoes:
+    "scherzo, scherzavo, non davvero, non è vero, bugia, lascia perdere, dimentica, intendevo, ho sbagliato, anzi no, quello era, quella è, il testo sopra, traduci*, suona",
+  points: "quello è, quello era, è, era, intendevo",
+  orders:
+    "memorizza, salva, ricorda che l'*, ignora, sostituisci, dimentica, cancella, d'ora in poi, da ora in poi, devi, aggiungi",
+  memory:
+    "l'utente, dell'utente, utente, assistente, la tua memoria, il tuo profilo, istruzioni, amministratore, autorizz*, acconsent*",
+};

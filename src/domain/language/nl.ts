@@ -1,0 +1,35 @@
+import type { LanguageWords } from "./words.ts";
+
+export const nl: LanguageWords = {
+  common:
+    "de, het, een, en, is, ik, niet, van, in, op, met, voor, dat, mijn, zijn, te, naar, aan, er, ben, heb, we, wat, ook",
+  self: "ik, we, wij, mij, me, ben, heb",
+  whose: "mijn, onze, ons, m'n",
+  traits:
+    "naam, verjaardag, leeftijd, e-mail*, mail, adres, telefoonnummer, beroep, baan, favoriete, lievelings*, moedertaal, lengte, schoenmaat, allergie",
+  you: "je, jij, jou, jouw, u, uw, jullie",
+  others:
+    "hij, zij, ze, hem, haar, hun, vriend*, baas, collega*, buur*, broer*, zus*, moeder, vader, mama, papa, zoon, dochter*, vrouw, man, oom, tante, oma, opa, mensen, iemand",
+  third: "is, heeft, was, woont, had, zegt",
+  asks: "wie, wat, waar, wanneer, waarom, hoe, welke, kun, kan, zou, ben ik, heb ik, is het, is mijn, mag, moet",
+  denies: "niet, geen, nooit, niets, noch, zonder, gestopt, vroeger, voormalig*, haat, nauwelijks",
+  turns: "maar, omdat, want, hoewel, dus",
+  joins: "en",
+  supposes:
+    "als, stel, stel dat, veronderstel, misschien, zou, zouden, wil, hoop, wens, indien, wellicht, van plan, overweeg, mocht",
+  reports:
+    "zegt, zei, zeggen, beweer*, volgens, gelooft, denkt, zogenaamd, blijkbaar, gerucht*, schrijft, schreef, vertelt, vertelde, gehoord, vindt",
+  scenes:
+    "rollenspel, scenario, roman, een verhaal, script, personage, doe alsof, jij bent de, je bent de, jij speelt, fictie*, gedicht, liedje, hoofdstuk, monoloog, toneelstuk",
+  hands:
+    "vertaal*, vertalen, corrigeer, verbeter, herschrijf, vat samen, samenvat*, verkort, ga verder, maak af, herformuleer",
+  texts:
+    "brief, tekst, zin, zinnen, mail, bericht*, artikel, recensie, gedicht, toespraak, citaat, volgende, advertentie, bord, alinea",
+  undoes:
+    "grapje, geintje, niet echt, klopt niet, niet waar, gelogen, laat maar, vergeet dat, ik bedoelde, verkeerd*, dat was, dat is, bovenstaande, vertaal*, klinkt dat",
+  points: "dat is, dat was, het is, ik bedoel, ik bedoelde",
+  orders:
+    "sla op, onthoud dat de, negeer, vervang, overschrijf, vergeet, wis, vanaf nu, voortaan, je moet, voeg toe",
+  memory:
+    "de gebruiker*, gebruiker, assistent, je geheugen, je profiel, instructies, beheerder, autorisatie, toestemming",
+};

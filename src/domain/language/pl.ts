@@ -1,0 +1,34 @@
+import type { LanguageWords } from "./words.ts";
+
+export const pl: LanguageWords = {
+  common:
+    "i, w, na, z, się, że, to, jest, nie, do, jak, ale, mam, mój, moja, jestem, po, od, co, tak, dla, ma, mi, ja",
+  self: "ja, my, jestem, mam, mieszkam, pracuję, mi, mnie, lubię, jesteśmy, mamy, używam, uczę, zbieram, gram, wolę",
+  whose: "mój, moja, moje, mojej, mojego, nasz, nasza, nasze",
+  traits:
+    "imię, nazwisko, urodziny, wiek, e-mail, mail, adres, telefon, numer, praca, zawód, ulubion*, język ojczysty, wzrost, alergia, alergie",
+  you: "ty, ci, cię, ciebie, twój, twoja, twoje, pan, pani",
+  others:
+    "on, ona, oni, one, jego, jej, ich, przyjaci*, kolega, koleżanka, szef*, sąsiad*, brat*, siostr*, mama, mamy, mamie, matka, matki, ojciec, tata, syn, syna, synem, córk*, żon*, mąż*, wuj*, ciocia, babci*, dziad*, ludzie, ktoś",
+  third: "",
+  asks: "kto, co, kiedy, gdzie, dlaczego, jak, jaki, jaka, jakie, który, czy, ile, możesz, mógłbyś",
+  denies: "nie, nigdy, nic, żaden, żadnych, żadnej, ani, bez, przestał*, dawniej, były, nienawidzę",
+  turns: "ale, lecz, bo, ponieważ, chociaż, więc, a",
+  joins: "i, oraz",
+  supposes:
+    "jeśli, jeżeli, gdyby*, załóżmy, przypuśćmy, może, chyba, chciał*, mógł*, chcę, mam nadzieję, planuję, zamierzam, powiedzmy",
+  reports:
+    "mówi*, powiedział*, twierdzi*, według, podobno, rzekomo, uważa*, sądzi*, plotk*, pisze, napisał*, słyszał*, zdaniem",
+  scenes:
+    "wyobraź, udawaj*, odgrywa*, scenariusz, powieść, opowiadani*, postać, postaci, jesteś moim, ty jesteś, wcielam, fikcyjn*, wiersz, piosenk*, rozdział, monolog, gra fabularna",
+  hands: "przetłumacz*, tłumacz*, popraw, skoryguj, przeredaguj, streść, skróć, kontynuuj, dokończ, podsumuj",
+  texts:
+    "list, tekst*, zdani*, mail*, wiadomoś*, artykuł, recenzj*, wiersz, przemówienie, cytat, następując*, ogłoszeni*, napis, akapit",
+  undoes:
+    "żart*, żartuję, nie naprawdę, nieprawda, kłamałem, kłamałam, zapomnij, miałem na myśli, pomyłka, nie to okno, to był, to była, powyższ*, przetłumacz*, brzmi",
+  points: "to jest, to był, to była, mam na myśli",
+  orders:
+    "zapamiętaj, zapisz, ignoruj, zignoruj, zastąp, nadpisz, zapomnij, usuń, od teraz, odtąd, musisz, dodaj do",
+  memory:
+    "użytkownik*, asystent*, twoja pamięć, twojej pamięci, pamięci, instrukcj*, administrator*, upoważni*, zgadza się",
+};

@@ -1,0 +1,34 @@
+import type { LanguageWords } from "./words.ts";
+
+export const pt: LanguageWords = {
+  common:
+    "o, a, os, as, de, que, e, em, um, uma, é, não, para, com, do, da, no, na, eu, meu, minha, por, se, mais, então",
+  self: "eu, nós, sou, estou, tenho, moro, trabalho, me, gosto, falo, prefiro, uso, temos, somos, preciso, chamo",
+  whose: "meu, minha, meus, minhas, nosso, nossa",
+  traits:
+    "nome, aniversário, idade, e-mail, email, endereço, telefone, trabalho, profissão, cor favorita, língua materna, altura, alergia*",
+  you: "você, te, ti, tu, teu, tua, seu, sua",
+  others:
+    "ele, ela, eles, elas, dele, dela, seu, sua, amig*, chefe, colega*, vizinh*, irmão, irmã, mãe, pai, filh*, mulher, marido, esposa, namorad*, tio, tia, primo, prima, avó, avô, gente, alguém",
+  third: "",
+  asks: "quem, o que, quando, onde, por que, como, qual*, quant*, pode, poderia, será, sou eu, há",
+  denies: "não, nunca, jamais, nada, nenhum*, nem, sem, tampouco, já não, deixei, antigo, odeio",
+  turns: "mas, porque, embora, então",
+  joins: "e",
+  supposes:
+    "se, suponha*, digamos, vamos supor, imagine*, talvez, gostaria, queria, poderia, seria, teria, tomara, espero, quero, pretendo, penso em",
+  reports:
+    "diz, disse*, dizia*, dizem, segundo, acha que, afirma, alega, supostamente, boato*, parece que, contou, escreveu, pensa que, ouvi",
+  scenes:
+    "imagina, finja, vamos fingir, roteiro, romance, um conto, uma história, personagem, você é o, você é a, tu és, cenário, fictíci*, poema, letra de, capítulo, monólogo, faz de conta, jogo de",
+  hands: "traduz*, corrija, corrige, reescrev*, resum*, encurt*, continue, complete, revis*, reformul*",
+  texts:
+    "carta, texto, frase*, e-mail, mensage*, artigo, resenha, poema, discurso, citação, seguinte*, anúncio, cartaz, parágrafo, falas",
+  undoes:
+    "brincadeira, brincando, zoeira, não é verdade, na verdade não, mentira, esquece, esqueça, quis dizer, me enganei, isso era, isso é, o texto acima, traduz*, soa, soam",
+  points: "isso é, isso era, quis dizer",
+  orders:
+    "memorize, guarde, lembre, ignore, substitua, esqueça, apague, a partir de agora, de agora em diante, você deve, adicione",
+  memory:
+    "o usuário, do usuário, ao usuário, utilizador, assistente, sua memória, tua memória, instruções, administrador, autoriz*, consent*",
+};

@@ -1,0 +1,35 @@
+import type { LanguageWords } from "./words.ts";
+
+export const sv: LanguageWords = {
+  common:
+    "och, att, det, är, jag, en, ett, i, på, som, inte, för, med, av, har, till, den, vi, min, mitt, så, om, kan, bor",
+  self: "jag, vi, mig, oss",
+  whose: "min, mitt, mina, vår, vårt, våra",
+  traits:
+    "namn, födelsedag, ålder, e-post, mejl, adress, telefonnummer, jobb, yrke, favorit*, modersmål, längd, skostorlek, allergi*",
+  you: "du, dig, din, ditt, dina, ni, er",
+  others:
+    "han, hon, de, dem, hans, hennes, deras, vän*, kompis*, chef*, kollega*, granne*, bror*, syster*, mamma, pappa, mor, far, son*, dotter*, fru, man, sambo, mormor, morfar, farmor, farfar, folk, någon",
+  third: "är, har, var, bor, hade, säger",
+  asks: "vem, vad, när, var, varför, hur, vilken, vilka, kan, har jag, är jag, är jag, är det, ska, finns",
+  denies: "inte, aldrig, ingen, inget, inga, varken, utan, slutat, före detta, hatar, knappt",
+  turns: "men, eftersom, fast, därför, så",
+  joins: "och",
+  supposes:
+    "om, anta, antag, säg att, tänk om, kanske, skulle, vill, hoppas, önskar, planerar, funderar, ifall",
+  reports:
+    "säger, sa, sade, påstår, påstod, enligt, tror, tycker, tydligen, rykte*, skriver, skrev, berättar, hört",
+  scenes:
+    "låtsas, rollspel, scenario, roman, berättelse, saga, manus, karaktär, du är, du spelar, påhittad*, dikt, sång, kapitel, monolog, pjäs",
+  hands:
+    "översätt*, rätta, korrigera, skriv om denna, sammanfatta, förkorta, fortsätt, korrekturläs, omformulera",
+  texts:
+    "brev, text*, mening*, mejl, meddelande*, artikel, recension, dikt, tal, citat, följande, annons, skylt, stycke",
+  undoes:
+    "skojar, skämt*, bara skoj, inte egentligen, stämmer inte, inte sant, ljög, glöm det, jag menade, fel fönster, det var, det är, ovanstående, översätt*, låter det",
+  points: "det är, det var, jag menar, jag menade",
+  orders:
+    "spara, kom ihåg att användaren, ignorera, ersätt, skriv över, glöm, radera, från och med nu, hädanefter, du måste, lägg till",
+  memory:
+    "användaren*, användare, assistent, ditt minne, din profil, instruktion*, administratör, godkänner, tillstånd",
+};

@@ -1,0 +1,34 @@
+import type { LanguageWords } from "./words.ts";
+
+export const tr: LanguageWords = {
+  common:
+    "ve, bir, bu, da, de, için, çok, ben, ne, mi, ile, var, ama, benim, gibi, daha, en, olarak, kadar, sonra, bana, nasıl",
+  self: "ben, biz, bana, beni, yaşıyorum, oturuyorum, çalışıyorum, *ıyorum, *iyorum, *uyorum, *üyorum, *yım, *yim",
+  whose: "benim, bizim",
+  traits:
+    "adım, ismim, doğum günüm, yaşım, e-postam, adresim, telefonum, işim, mesleğim, en sevdiğim, ana dilim, boyum, alerjim",
+  you: "sen, sana, seni, senin, siz, size, sizin",
+  others:
+    "o, onlar, onun, onların, arkadaş*, patron*, meslektaş*, komşu*, kardeş*, abim, ablam, anne*, baba*, oğlum, kızım, eşim, karım, kocam, amca*, teyze*, dede*, insanlar, biri, birisi",
+  third: "",
+  asks: "kim, ne, ne zaman, nerede, neden, niye, nasıl, hangi, kaç, mı, mi, mu, mü, mıyım, miyim, muyum",
+  denies:
+    "değil*, yok, hiç, asla, hayır, ne de, olmadan, bıraktım, eskiden, eski, nefret, artık değil, *mıyorum, *miyorum, *muyorum, *müyorum, *madım, *medim, yemem, içmem, sevmem",
+  turns: "ama, fakat, çünkü, ancak, ise",
+  joins: "ve",
+  supposes:
+    "eğer, diyelim, varsayalım, farz, belki, keşke, olsaydı*, isterdim, istiyorum, umarım, galiba, acaba, düşünüyorum, planlıyorum, *saydım, *seydim",
+  reports:
+    "diyor, dedi, diyorlar, söylüyor, söyledi, göre, güya, sözde, iddia*, sanıyor, söylenti, yazmış, yazdı, *mışım, *mişim, duydum",
+  scenes:
+    "hayal et, farzet, rol yap*, rol oyunu, senaryo, roman*, hikaye*, öykü*, karakter*, sen bir, kurgusal, şiir*, şarkı*, bölüm, monolog, canlandır*",
+  hands: "çevir*, tercüme, düzelt, yeniden yaz, özetle, kısalt, devam et, tamamla",
+  texts:
+    "mektup, metin, metni, cümle*, mail, e-posta, mesaj*, makale, yorum, şiir, konuşma, alıntı, aşağıdaki, şu, ilan, tabela, paragraf",
+  undoes:
+    "şaka*, şaka yapıyorum, aslında hayır, doğru değil, yalan*, unut, demek istedim, yanlış*, bu o, yukarıdaki, çevir*",
+  points: "o, bu, demek istedim",
+  orders:
+    "hatırla, kaydet, görmezden gel, yok say, değiştir, unut, sil, bundan sonra, bundan böyle, şu andan itibaren",
+  memory: "kullanıcı*, asistan*, hafızan*, belleğin*, talimat*, yönetici*, onayladı*, izin ver*",
+};

@@ -1,0 +1,31 @@
+import type { LanguageWords } from "./words.ts";
+
+export const vi: LanguageWords = {
+  common:
+    "tôi, là, và, của, có, không, một, cho, ở, này, được, với, các, trong, mình, nên, gì, đang, bị, cái, người, rất, đã",
+  self: "tôi, mình, chúng tôi, em",
+  whose: "của tôi, của mình",
+  traits:
+    "tên, sinh nhật, tuổi, email, địa chỉ, điện thoại, nghề, công việc, yêu thích, tiếng mẹ đẻ, chiều cao, dị ứng",
+  you: "bạn, anh ơi, cậu",
+  others:
+    "anh ấy, cô ấy, họ, nó, bạn tôi, bạn của tôi, sếp, đồng nghiệp, hàng xóm, anh trai, chị gái, em trai, em gái, mẹ tôi, bố tôi, ba tôi, con trai, con gái, vợ tôi, chồng tôi, chú, bác, bà, ông, người ta, ai đó, anh họ tôi, chị họ tôi",
+  third: "",
+  asks: "ai, gì, khi nào, ở đâu, tại sao, vì sao, thế nào, bao nhiêu, có phải, liệu, phải chăng, làm sao",
+  denies: "không, chưa, chẳng, đừng, không bao giờ, không còn, bỏ, ngừng, trước đây, ghét, chả",
+  turns: "nhưng, vì, bởi vì, nên, tuy",
+  joins: "và",
+  supposes:
+    "nếu, giả sử, giả dụ, có lẽ, có thể, ước gì, giá mà, muốn, hy vọng, định, dự định, tưởng tượng, hay là",
+  reports: "nói, bảo, kể, theo, cho rằng, nghĩ rằng, nghe nói, đồn, tin đồn, viết, tuyên bố, tin rằng",
+  scenes:
+    "tưởng tượng, giả vờ, nhập vai, đóng vai, kịch bản, tiểu thuyết, truyện, nhân vật, bạn là, hư cấu, bài thơ, bài hát, chương, độc thoại",
+  hands: "dịch, sửa lỗi, viết lại, tóm tắt, rút gọn, viết tiếp, hoàn thành, chỉnh sửa câu",
+  texts:
+    "thư, văn bản, câu, tin nhắn, email, bài viết, đánh giá, bài thơ, bài phát biểu, trích dẫn, sau đây, quảng cáo, biển, đoạn",
+  undoes: "đùa, nói đùa, không thật, không đúng, nói dối, quên đi, ý tôi là, nhầm, đó là, ở trên, dịch",
+  points: "đó là, ý tôi là",
+  orders:
+    "hãy nhớ, ghi nhớ, lưu lại, bỏ qua, thay thế, ghi đè, quên, xóa, từ giờ, từ nay, bạn phải, thêm vào",
+  memory: "người dùng, trợ lý, bộ nhớ, chỉ thị, quản trị viên, cho phép, đồng ý cho",
+};

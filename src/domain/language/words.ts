@@ -1,0 +1,47 @@
+/**
+ * The words by which an ingest reads a language, about a dozen of a kind: a speaker can correct them without reading code. Words and
+ * phrases in lower case, parted by commas. "*" stands for any letters. A word with marks on its letters counts without them too, as
+ * people type them, and a word without marks not with them: "si" is no "sí".
+ */
+export type LanguageWords = {
+  /** Words that nearly every text has: they tell the language. */
+  common: string;
+  /** The speaker as the one who does something: "I", and verbs that say it by themselves. */
+  self: string;
+  /** What is the speaker's: "my". */
+  whose: string;
+  /** Nouns that say something of the speaker after "my": "name". After any other noun, something is said of that. */
+  traits: string;
+  you: string;
+  /** Others: pronouns, and persons of somebody's life. */
+  others: string;
+  /** Verbs of others, in languages that name the speaker in each sentence: "is". */
+  third: string;
+  /** Begins a question, also without its mark. */
+  asks: string;
+  denies: string;
+  /** Ends what a denial before or behind it denies: "but", "because". */
+  turns: string;
+  /** Ends what a denial behind it denies: "and". */
+  joins: string;
+  /** Conditions, doubts, wishes and plans. */
+  supposes: string;
+  /** What somebody says: "says", "rumour". */
+  reports: string;
+  /** Sets up an invented person or world, which holds for later messages too. */
+  scenes: string;
+  /** Hands over a text to be worked on: "translate". */
+  hands: string;
+  /** Names of texts: after a colon behind one, the text follows. */
+  texts: string;
+  /** Said afterwards: takes it back, or makes it a text. */
+  undoes: string;
+  /** Said afterwards, before a name: it is about that one. */
+  points: string;
+  /** Orders to a memory or an assistant, at the beginning of a clause. */
+  orders: string;
+  /** The memory, its user and its assistant. */
+  memory: string;
+  /** Words of which a message has to have one to state such a fact, by the beginning of an English predicate. */
+  shows?: Readonly<Record<string, string>>;
+};
