@@ -478,6 +478,20 @@ it("takes the forms of an irregular verb for one word", async () => {
   expect(await firstOf(user, "What did I lend to Omar?")).toBe("I lent Omar the long ladder.");
 });
 
+it.each([
+  ["07700 900123", "07700900123"],
+  ["07700900123", "07700 900-123"],
+  ["+49 (30) 5550 170", "+49305550170"],
+])("finds the number %s by %s", async (stored, asked) => {
+  const user = await whoHas(
+    "Bela's phone number is 07700 900124.",
+    `Ines can be reached at ${stored}.`,
+    "Omar's phone number is +49 30 8874 219.",
+    ...OTHERS,
+  );
+  expect(await firstOf(user, `Whose number is ${asked}?`)).toBe(`Ines can be reached at ${stored}.`);
+});
+
 describe("a fact of which one version is true at a time", () => {
   const keyed = (user: string, text: string, key: string) => remember(user, { text, key });
 

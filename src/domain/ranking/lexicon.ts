@@ -1,3 +1,5 @@
+import { joinedNumbers } from "./joined-numbers.ts";
+
 /**
  * A static word model: it cuts texts into pieces and compares these, whatever model embeds the documents. Pieces are
  * numbers from 0 to `size` − 1, below 65,536.
@@ -40,6 +42,6 @@ export function cosineOf(a: Float32Array | null, b: Float32Array | null): number
   return product <= 0 ? 0 : product / Math.sqrt(ofA * ofB);
 }
 
-/** The distinct pieces of a text, as they are stored. */
+/** The distinct pieces of a text, as they are stored. A number in groups has those of the whole number too. */
 export const distinctPieces = (lexicon: Lexicon, text: string): Uint16Array =>
-  Uint16Array.from(new Set(lexicon.pieces(text)));
+  Uint16Array.from(new Set([text, ...joinedNumbers(text)].flatMap((part) => lexicon.pieces(part))));

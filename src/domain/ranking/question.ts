@@ -1,4 +1,5 @@
 import { folded } from "./fold.ts";
+import { joinedNumbers, withJoinedNumbers } from "./joined-numbers.ts";
 
 /** Words that say how a question is put, not what it is about. English, as the embedded model is. */
 const STOP_WORDS = new Set(
@@ -32,7 +33,8 @@ export function tellingCount(text: string, enough: number): number {
 
 /** The words of a question, stop words left out unless there is nothing else; none if it has no word at all (`???`). */
 export function contentWords(question: string): string[] {
-  const words = wordsOf(question);
+  // A part of a number is of others, too.
+  const words = wordsOf(withJoinedNumbers(question));
   const telling = words.filter(isTelling);
   const content = telling.length > 0 ? telling : words;
   return content.length <= MOST ? content : [...content.slice(0, MOST / 2), ...content.slice(-MOST / 2)];
@@ -55,9 +57,12 @@ export const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const EACH_UNSPACED = new RegExp(UNSPACED, "gu");
 
-/** A text as its words are indexed: FTS5 splits at spaces, so each character of a script without them stands alone. */
+/**
+ * A text as its words are indexed: FTS5 splits at spaces, so each character of a script without them stands alone. A number in groups
+ * is one word, too.
+ */
 export function indexedText(text: string): string {
-  const same = folded(text);
+  const same = [folded(text), ...joinedNumbers(text)].join(" ");
   return UNSPACED.test(same) ? same.replace(EACH_UNSPACED, " $& ") : same;
 }
 
