@@ -101,6 +101,77 @@ it("releases and rejects by keys, and shows the source and what is contradicted"
   expect((await memory.memories.list(user, { status: ["quarantined"] })).items).toEqual([]);
 });
 
+const waits = async (user: string, texts: readonly string[]) => {
+  for (let i = 0; i < texts.length; i += 500)
+    await memory.memories.rememberMany(
+      user,
+      texts.slice(i, i + 500).map((text) => ({ text, status: "quarantined" })),
+    );
+};
+const stored = async (user: string, status: "active" | "quarantined") => {
+  const texts: string[] = [];
+  for await (const one of memory.memories.all(user, { status: [status], limit: 1000 })) texts.push(one.text);
+  return texts.toSorted();
+};
+
+it("releases and rejects those that are selected, and counts on the tab what waits", async () => {
+  const user = newUser();
+  await waits(user, ["I like tea", "I like rice", "I like figs", "I like kale"]);
+  const page = await open(placeOf(user, "inbox"));
+  const tab = page.getByRole("navigation", { name: `Parts of ${user}` });
+  await tab.getByRole("link", { name: "Inbox 4" }).waitFor();
+  for (const text of ["I like tea", "I like rice"])
+    await page.getByRole("checkbox", { name: `Select ${text}` }).check();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Release 2 selected" }).click();
+  await tab.getByRole("link", { name: "Inbox 2" }).waitFor();
+  expect(await stored(user, "active")).toEqual(["I like rice", "I like tea"]);
+  await page.getByLabel("Select all shown").check();
+  await page.getByRole("button", { name: "Reject 2 selected" }).click();
+  await page.getByText("Rejecting 2 memories").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("listitem", { name: "I like figs" }).waitFor();
+  expect(await stored(user, "quarantined")).toEqual(["I like figs", "I like kale"]);
+  await page.getByLabel("Select all shown").check();
+  await page.getByRole("button", { name: "Reject 2 selected" }).click();
+  await page.getByRole("button", { name: "Now" }).click();
+  await page.getByText("Nothing waits.").waitFor();
+  await tab.getByRole("link", { name: "Inbox", exact: true }).waitFor();
+  expect(await stored(user, "quarantined")).toEqual([]);
+});
+
+it("decides on all that wait, also those that are not shown, and on none that came since", async () => {
+  const user = newUser();
+  await waits(
+    user,
+    Array.from({ length: 620 }, (_, i) => `fact ${i}`),
+  );
+  const page = await open(placeOf(user, "inbox"));
+  await page.getByText("620 memories wait.").waitFor();
+  await page.getByLabel("Select all shown").check();
+  await page.getByRole("button", { name: "Release 100 selected" }).waitFor();
+  await page.getByRole("button", { name: "Select all 620 that wait" }).click();
+  await waits(user, ["came since"]);
+  await page.getByRole("button", { name: "Release 620 selected" }).click();
+  await page.getByText("1 memory waits.").waitFor();
+  await page.getByRole("listitem", { name: "came since" }).waitFor();
+  expect(await stored(user, "active")).toHaveLength(620);
+});
+
+it("says which of the selected wait as before, and why", async () => {
+  const user = newUser();
+  await memory.memories.remember(user, { text: "mine", externalId: "e" });
+  const taken = { subject: "user", predicate: "lives in", object: "Ghent", externalId: "e" };
+  await memory.memories.remember(user, { ...taken, status: "quarantined" });
+  await waits(user, ["I like tea"]);
+  const page = await open(placeOf(user, "inbox"));
+  await page.getByLabel("Select all shown").check();
+  await page.getByRole("button", { name: "Release 2 selected" }).click();
+  await page.getByText("1 of 2 wait as before: Another memory of this user has this externalId.").waitFor();
+  await page.getByRole("listitem", { name: "I like tea" }).waitFor({ state: "detached" });
+  expect(await stored(user, "active")).toEqual(["I like tea", "mine"]);
+});
+
 it("leads from a memory to the message that it came from", async () => {
   const user = newUser();
   await memory.ingest(user, {

@@ -5,6 +5,7 @@ import { expectAccessible, hash, memory, newUser, open } from "./browser.ts";
 it("shows the health, what happens over time, the users, and what caches saved", async () => {
   const user = newUser();
   await memory.memories.remember(user, { text: "I like tea" });
+  await memory.memories.remember(user, { text: "I may like figs", status: "quarantined" });
   await memory.recall(user, { query: "tea" });
   await memory.promptCache.report({
     provider: "openai",
@@ -28,7 +29,7 @@ it("shows the health, what happens over time, the users, and what caches saved",
   await page.getByRole("row", { name: "openai gpt-5 1 700 300 70 % $0.63" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Show what each holds, and what fails" }).click();
-  await page.getByRole("row", { name: new RegExp(`${user} .*KB 1 0 0`) }).waitFor();
+  await page.getByRole("row", { name: new RegExp(`${user} .*KB 2 0 0 1`) }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: user }).click();
   await page.getByText("I like tea").waitFor();

@@ -1,206 +1,193 @@
 import type { Memory } from "cairn-memory";
-import { useRef, useState } from "preact/hooks";
-import { Failure } from "../parts/failure.tsx";
-import { useAction, useLoad, usePages } from "../parts/load.ts";
+import { useState } from "preact/hooks";
+import { useAction, usePages } from "../parts/load.ts";
 import { Empty, More, Shown } from "../parts/states.tsx";
 import { plural } from "../parts/numbers.ts";
 import { useUndo } from "../parts/undo.tsx";
-import { to } from "../shell/route.ts";
-import { roleOf, wordsOf } from "../threads/messages.ts";
 import { may, useSession } from "../shell/session.ts";
 import { Ingests } from "./ingests.tsx";
-import { lineOf, reasonText, writerOf } from "./words.ts";
+import { review } from "./review.ts";
+import { ReviewBar } from "./review-bar.tsx";
+import { useWaitingCount } from "./waiting-count.ts";
+import { WaitingRow } from "./waiting-row.tsx";
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** The quarantine: what waits for somebody to release or reject it. The keys `r` and `x` do so with the row that has the focus. */
 export function InboxPage({ user }: { user: string }) {
-  const { memory } = useSession();
-  const waiting = usePages(
-    (cursor, signal) =>
-      memory.memories.list(
-        user,
-        { status: ["quarantined"], limit: 100, ...(cursor !== undefined && { cursor }) },
-        { signal },
-      ),
-    [user],
-  );
-  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const hide = (id: string, hidden: boolean) =>
-    setGone((before) =>
-      hidden ? new Set([...before, id]) : new Set([...before].filter((one) => one !== id)),
-    );
   return (
     <section aria-label="Inbox">
       <Ingests user={user} />
-      <Shown of={waiting}>
-        {(all) => {
-          const left = all.filter(({ id }) => !gone.has(id));
-          if (left.length === 0)
-            return (
-              <Empty>
-                Nothing waits. What a model finds and its source does not show, and what contradicts a memory
-                that is trusted more, comes here.
-              </Empty>
-            );
-          return (
-            <>
-              <p class="quiet">
-                {plural(left.length, "memory waits", "memories wait")}. Press <kbd>r</kbd> to release and{" "}
-                <kbd>x</kbd> to reject the one that has the focus.
-              </p>
-              <ul class="inbox">
-                {left.map((one) => (
-                  <Waiting key={one.id} user={user} memory={one} hide={hide} />
-                ))}
-              </ul>
-              <More of={waiting} />
-            </>
-          );
-        }}
-      </Shown>
+      <Waiting user={user} />
+      <Expired user={user} />
     </section>
   );
 }
 
-function Waiting({
+const useReviewed = (user: string, status: "quarantined" | "expired") => {
+  const { memory } = useSession();
+  return usePages(
+    (cursor, signal) =>
+      memory.memories.list(
+        user,
+        // The first one is then the last that has changed: what comes later is not decided on with these.
+        { status: [status], sort: "updatedAt", limit: 100, ...(cursor !== undefined && { cursor }) },
+        { signal },
+      ),
+    [user, status],
+  );
+};
+
+function Waiting({ user }: { user: string }) {
+  const waiting = useReviewed(user, "quarantined");
+  const [gone, setGone] = useState(NONE);
+  const counted = useWaitingCount();
+  const hide = (id: string, hidden: boolean) => {
+    setGone((before) =>
+      hidden ? new Set([...before, id]) : new Set([...before].filter((one) => one !== id)),
+    );
+    counted.reload();
+  };
+  return (
+    <Shown of={waiting}>
+      {(all) => {
+        const left = all.filter(({ id }) => !gone.has(id));
+        if (left.length === 0 && !waiting.hasMore)
+          return (
+            <Empty>
+              Nothing waits. What a model finds and its source does not show, and what contradicts a memory
+              that is trusted more, comes here.
+            </Empty>
+          );
+        return (
+          <>
+            <Listed
+              user={user}
+              left={left}
+              total={waiting.hasMore ? Math.max(counted.of?.waiting ?? 0, left.length) : left.length}
+              hide={hide}
+              hideAll={setGone}
+              reload={() => {
+                setGone(NONE);
+                waiting.reload();
+                counted.reload();
+              }}
+            />
+            <More of={waiting} />
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+/** What waits and is shown, with what one does to many of it. */
+function Listed({
   user,
-  memory: shown,
+  left,
+  total,
   hide,
+  hideAll,
+  reload,
 }: {
   user: string;
-  memory: Memory;
+  left: readonly Memory[];
+  total: number;
   hide: (id: string, hidden: boolean) => void;
+  hideAll: (ids: ReadonlySet<string>) => void;
+  reload: () => void;
 }) {
   const session = useSession();
   const { memory } = session;
   const undo = useUndo();
   const action = useAction();
-  const row = useRef<HTMLLIElement>(null);
-  /** The next one gets the focus, so that a key pressed again is for it. */
-  const leave = () => {
-    const next = row.current?.nextElementSibling ?? row.current?.previousElementSibling;
-    if (next instanceof HTMLElement) next.focus();
-    hide(shown.id, true);
+  const [picked, setPicked] = useState(NONE);
+  const [everything, setEverything] = useState(false);
+  const selected = left.filter(({ id }) => picked.has(id));
+  const select = (which: "none" | "shown" | "everything") => {
+    setPicked(which === "none" ? NONE : new Set(left.map(({ id }) => id)));
+    setEverything(which === "everything");
   };
+  const pick = (id: string, isPicked: boolean) => {
+    setPicked(new Set([...picked].filter((one) => one !== id).concat(isPicked ? [id] : [])));
+    setEverything(false);
+  };
+  const chosen = () =>
+    everything && left[0] !== undefined
+      ? { filter: { updatedAtMax: left[0].updatedAt } }
+      : { memories: selected.map(({ id, version }) => ({ id, ifVersion: version })) };
   const release = async () => {
-    if (await action.run(() => memory.memories.release(user, shown.id, { ifVersion: shown.version })))
-      leave();
+    await action.run(() => review(memory, user, { decision: "release", ...chosen() }));
+    select("none");
+    reload();
   };
   const reject = () => {
-    leave();
-    undo(
-      `Rejecting “${lineOf(shown).slice(0, 60)}”`,
-      () => memory.memories.forget(user, shown.id),
-      () => hide(shown.id, false),
-    );
-  };
-  const onKey = (event: KeyboardEvent) => {
-    if (!may(session, "write") || event.ctrlKey || event.metaKey || event.altKey || action.busy) return;
-    if (event.key === "r") void release();
-    else if (event.key === "x") reject();
-    else return;
-    event.preventDefault();
+    const body = { decision: "reject" as const, ...chosen() };
+    const number = everything ? total : selected.length;
+    hideAll(new Set((everything ? left : selected).map(({ id }) => id)));
+    select("none");
+    const act = async () => {
+      await review(memory, user, body);
+      reload();
+    };
+    undo(`Rejecting ${plural(number, "memory", "memories")}`, act, reload);
   };
   return (
-    <li ref={row} class="card" tabIndex={0} onKeyDown={onKey} aria-label={lineOf(shown)}>
-      <p class="text">
-        <bdi>{lineOf(shown)}</bdi>
-      </p>
-      <ul class="reasons">
-        {(shown.reasons ?? []).map((reason) => (
-          <li key={reason} title={reason}>
-            {reasonText(reason)}
-          </li>
-        ))}
-      </ul>
+    <>
       <p class="quiet">
-        by <bdi>{writerOf(shown)}</bdi>
-        {shown.source?.thread !== undefined && typeof shown.source.message === "number" && (
+        {plural(total, "memory waits", "memories wait")}.{" "}
+        {may(session, "write") && (
           <>
-            , from{" "}
-            <a href={to(["users", user, "threads", shown.source.thread], { seq: shown.source.message })}>
-              message {shown.source.message}
-            </a>
+            Press <kbd>r</kbd> to release and <kbd>x</kbd> to reject the one that has the focus.
           </>
         )}
       </p>
-      <Source memory={shown} />
-      {shown.conflictsWith !== undefined && <Conflict user={user} id={shown.conflictsWith} memory={shown} />}
       {may(session, "write") && (
-        <div class="row">
-          <button type="button" class="main" disabled={action.busy} onClick={() => void release()}>
-            Release
-          </button>
-          <button type="button" class="danger" disabled={action.busy} onClick={reject}>
-            Reject
-          </button>
-        </div>
+        <ReviewBar
+          shown={left.length}
+          selected={selected.length}
+          total={total}
+          everything={everything}
+          select={select}
+          release={() => void release()}
+          reject={reject}
+          action={action}
+        />
       )}
-      <Failure error={action.error} />
-    </li>
+      <ul class="inbox">
+        {left.map((one) => (
+          <WaitingRow
+            key={one.id}
+            user={user}
+            memory={one}
+            hide={hide}
+            {...(may(session, "write") && {
+              picked: everything || picked.has(one.id),
+              pick: (isPicked: boolean) => pick(one.id, isPicked),
+            })}
+          />
+        ))}
+      </ul>
+    </>
   );
 }
 
-/** The message that it came from. */
-function Source({ memory: { source } }: { memory: Memory }) {
-  const { memory } = useSession();
-  const thread = source?.thread;
-  const seq = typeof source?.message === "number" ? source.message : undefined;
-  const loaded = useLoad(
-    async (signal) => {
-      if (thread === undefined || seq === undefined) return null;
-      const { items } = await memory.threads.read(
-        thread,
-        { order: "oldest", after: seq - 1, limit: 1 },
-        { signal },
-      );
-      return items[0]?.seq === seq ? items[0] : null;
-    },
-    [thread, seq],
-  );
-  const said = loaded.value?.message;
-  if (said === undefined) return null;
+/** What has waited too long, for the day until it is deleted. */
+function Expired({ user }: { user: string }) {
+  const expired = useReviewed(user, "expired");
+  const [gone, setGone] = useState(NONE);
+  const left = expired.value?.filter(({ id }) => !gone.has(id)) ?? [];
+  if (left.length === 0) return null;
   return (
-    <blockquote>
-      <bdi>
-        {roleOf(said)}: {wordsOf(said).slice(0, 600)}
-      </bdi>
-    </blockquote>
-  );
-}
-
-/** The live memory that it contradicts, beside it. */
-function Conflict({ user, id, memory: waiting }: { user: string; id: string; memory: Memory }) {
-  const { memory } = useSession();
-  const loaded = useLoad((signal) => memory.memories.get(user, id, {}, { signal }), [user, id]);
-  return (
-    <Shown of={loaded}>
-      {(live) =>
-        live && (
-          <table class="alike">
-            <thead>
-              <tr>
-                <th scope="col">Live</th>
-                <th scope="col">Waits</th>
-              </tr>
-            </thead>
-            <tbody>
-              <tr>
-                <td>
-                  <a href={to(["users", user, "memories", id])}>
-                    <bdi>{lineOf(live)}</bdi>
-                  </a>
-                  <p class="quiet">
-                    by <bdi>{writerOf(live)}</bdi>
-                  </p>
-                </td>
-                <td>
-                  <bdi>{lineOf(waiting)}</bdi>
-                </td>
-              </tr>
-            </tbody>
-          </table>
-        )
-      }
-    </Shown>
+    <section aria-label="Expired">
+      <h2>Expired</h2>
+      <p class="quiet">These have waited too long, and are deleted within a day. Release what is worth it.</p>
+      <ul class="inbox">
+        {left.map((one) => (
+          <WaitingRow key={one.id} user={user} memory={one} hide={(id) => setGone(new Set([...gone, id]))} />
+        ))}
+      </ul>
+      <More of={expired} />
+    </section>
   );
 }

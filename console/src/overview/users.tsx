@@ -71,8 +71,8 @@ function Holdings({ users, held }: { users: readonly CataloguedUser[]; held: Hel
   const size = ({ userId }: CataloguedUser) => held.get(userId)?.bytes ?? -1;
   return (
     <Table
-      columns={["User", "Storage", "Memories", "Threads", "Entries", "Ingests", "Webhook"]}
-      numbers={["Storage", "Memories", "Threads", "Entries"]}
+      columns={["User", "Storage", "Memories", "Threads", "Entries", "Waits", "Ingests", "Webhook"]}
+      numbers={["Storage", "Memories", "Threads", "Entries", "Waits"]}
     >
       {users
         .toSorted((a, b) => size(b) - size(a))
@@ -97,6 +97,16 @@ function Row({ userId, holds }: { userId: string; holds: UserSummary | undefined
       <td class="number">{holds && count(holds.memories)}</td>
       <td class="number">{holds && count(holds.threads)}</td>
       <td class="number">{holds && count(holds.entries)}</td>
+      <td class="number">
+        {holds !== undefined && holds.quarantine.waiting > 0 && (
+          <a
+            href={to(["users", userId, "inbox"])}
+            aria-label={`${plural(holds.quarantine.waiting, "memory waits", "memories wait")} for review`}
+          >
+            {count(holds.quarantine.waiting)}
+          </a>
+        )}
+      </td>
       <td>
         {failed > 0 && (
           <a class="chip failed" href={to(["users", userId, "inbox"])}>

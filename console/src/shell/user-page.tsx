@@ -3,11 +3,15 @@ import { ContextPage } from "../context/context-page.tsx";
 import { EntriesPage } from "../entries/entries-page.tsx";
 import { LeavingPage } from "../leaving/leaving-page.tsx";
 import { InboxPage } from "../memories/inbox-page.tsx";
+import { WaitingCount } from "../memories/waiting-count.ts";
+import { useLoad } from "../parts/load.ts";
+import { count } from "../parts/numbers.ts";
 import { MemoriesPage } from "../memories/memories-page.tsx";
 import { RecallPage } from "../recall/recall-page.tsx";
 import { ThreadPage } from "../threads/thread-page.tsx";
 import { ThreadsPage } from "../threads/threads-page.tsx";
 import { to } from "./route.ts";
+import { may, useSession } from "./session.ts";
 
 type Tab = {
   name: string;
@@ -41,8 +45,15 @@ export function UserPage({
   rest: readonly string[];
 }) {
   const tab = TABS.find((one) => one.name === name) ?? TABS[0];
+  const session = useSession();
+  const summary = useLoad(
+    (signal) =>
+      may(session, "read") ? session.memory.usage.summary(user, { signal }) : Promise.resolve(null),
+    [user],
+  );
+  const waiting = summary.value?.quarantine;
   return (
-    <>
+    <WaitingCount.Provider value={{ of: waiting, reload: summary.reload }}>
       <h1 class="user">
         <bdi>{user}</bdi>
       </h1>
@@ -54,11 +65,17 @@ export function UserPage({
             aria-current={one === tab ? "page" : undefined}
           >
             {one.label}
+            {one.name === "inbox" && waiting !== undefined && waiting.waiting > 0 && (
+              <>
+                {" "}
+                <span class="chip late">{count(waiting.waiting)}</span>
+              </>
+            )}
           </a>
         ))}
       </nav>
       {/* Nothing of one user is shown while another one's is loading. */}
       <Fragment key={user}>{tab?.show(user, rest)}</Fragment>
-    </>
+    </WaitingCount.Provider>
   );
 }

@@ -1,0 +1,55 @@
+import { Failure } from "../parts/failure.tsx";
+import type { useAction } from "../parts/load.ts";
+import { count } from "../parts/numbers.ts";
+
+type ReviewBarProps = {
+  /** Memories that are shown, of these selected, and all that wait. */
+  shown: number;
+  selected: number;
+  total: number;
+  /** All that wait are selected, also those that are not shown. */
+  everything: boolean;
+  select: (which: "none" | "shown" | "everything") => void;
+  release: () => void;
+  reject: () => void;
+  action: ReturnType<typeof useAction>;
+};
+
+/** Selects what waits, and decides on it at once. */
+export function ReviewBar({
+  shown,
+  selected,
+  total,
+  everything,
+  select,
+  release,
+  reject,
+  action,
+}: ReviewBarProps) {
+  const chosen = everything ? total : selected;
+  const all = selected === shown;
+  return (
+    <div class="review" role="group" aria-label="Selected memories">
+      <label>
+        <input
+          type="checkbox"
+          checked={all}
+          onChange={(event) => select(event.currentTarget.checked ? "shown" : "none")}
+        />{" "}
+        Select all shown
+      </label>
+      {all && total > shown && !everything && (
+        <button type="button" onClick={() => select("everything")}>
+          Select all {count(total)} that wait
+        </button>
+      )}
+      <button type="button" class="main" disabled={chosen === 0 || action.busy} onClick={release}>
+        {action.busy ? "Working …" : `Release ${count(chosen)} selected`}
+      </button>
+      <button type="button" class="danger" disabled={chosen === 0 || action.busy} onClick={reject}>
+        Reject {count(chosen)} selected
+      </button>
+      <Failure error={action.error} />
+    </div>
+  );
+}
