@@ -1,4 +1,4 @@
-import { type Cue, has, read } from "../language/cues.ts";
+import { type Cue, has, read, readPart } from "../language/cues.ts";
 
 /** A longer paragraph is taken for a pasted one: people write to an assistant in short ones. */
 const LONG_PARAGRAPH = 1_200;
@@ -11,11 +11,12 @@ export const GAP = "\u{fffc}";
 const QUOTED =
   /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`|(?<![\p{L}\p{N}])['‘](?=\S)(?:[^'’\n]|['’](?=\p{L}))*['’](?!\p{L})/gu;
 const FENCED = /(?:```|~~~)[\s\S]*?(?:```|~~~|$)/gu;
-/** Lines after which all is somebody else's: rules, tags, data, addresses, headers of mails, turns of a chat. */
+/** Lines after which all is somebody else's: rules, tags, data, addresses, headers of mails, turns of a chat with or without their times. */
 const PASTED: readonly RegExp[] = [
   /^(?:[=#_*-]{3,}\s*$|-{2,}\s*\p{L})/u,
   /^(?:<[a-z!/?]|\[[^\]]{2,}\]|\{|\[\s*[{"]|"[^"]+"\s*:|\/[/*]|https?:\/\/\S+$)/iu,
   /^(?:from|to|cc|subject|date|sent|fwd?|von|an|betreff|de|à|objet|para|asunto|assunto|da|oggetto|van|onderwerp|от|кому|тема)\s*[:：]\s*\S/iu,
+  /^\p{L}[\p{L}\p{M} .'-]{0,30}[([,]?\s*\d{1,2}[:.]\d{2}\s*(?:[ap]m)?[)\]]?\s*[:：-]/iu,
   /^(?:user|assistant|human|ai|bot|system|developer|tool|model|memory|facts?|profile|context)\s*(?:\([^)]*\))?\s*[:：>]/iu,
 ];
 /** Lines that are quoted, data, code, or what an invented person does, by their form. */
@@ -25,6 +26,9 @@ const MARKED_LINE =
 const ENTRY = /^\s*[-*]?\s*[\p{L}\p{N}_ ]{1,24}[:：](?:\s|$)/u;
 /** Before a colon, they say that the rest is somebody else's. */
 const HANDING: readonly Cue[] = ["hands", "texts", "reports", "scenes"];
+
+/** Before a colon, they say that it is the user's. */
+const OWN: readonly Cue[] = ["self", "whose", "frames"];
 
 const hidden = (text: string): string => text.replaceAll(/[^\n]/gu, (sign) => GAP.repeat(sign.length));
 
@@ -53,10 +57,12 @@ export function ownWords(text: string): string {
       const colon = own.search(/[:：](?!\d)/u);
       if (colon < 0) return own;
       const before = read(own.slice(0, colon), languages);
-      const isHanding = HANDING.some((cue) => has(before, cue));
-      // "Some facts about me:" begins a list of the user's.
-      if (own.slice(colon + 1).trim() === "")
-        isOver = isHanding || !(has(before, "self") || has(before, "whose"));
+      // "Some facts about me:" begins a list of the user's, and "in English:" a text.
+      const isOwn = OWN.some((cue) => has(before, cue));
+      const rest = readPart(own.slice(colon + 1), before);
+      const isHanding =
+        HANDING.some((cue) => has(before, cue)) || (!isOwn && (has(rest, "self") || has(rest, "whose")));
+      if (own.slice(colon + 1).trim() === "") isOver = isHanding || !isOwn;
       return isHanding ? own.slice(0, colon + 1) + hidden(own.slice(colon + 1)) : own;
     })
     .join("\n");

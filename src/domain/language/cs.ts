@@ -19,12 +19,13 @@ export const cs: LanguageWords = {
   supposes:
     "kdyby*, jestli, pokud, dejme tomu, řekněme, předpokládejme, možná, snad, chtěl*, mohl*, chci, doufám, plánuju, plánuji, přestěhuju",
   reports:
-    "říká*, říkal*, řekl*, tvrdí, tvrdil*, podle, prý, údajně, myslí si, věří, pověst*, píše, napsal*, slyšel*",
+    "říká*, říkal*, řekl*, tvrdí, tvrdil*, podle, prý, údajně, myslí si, věří, pověst*, píše, napsal*, slyšel*, myslí, prohlašuje",
   scenes:
     "představ si, předstírej*, hrajeme si, scénář, román, povídk*, příběh, postav*, jsi můj, ty jsi, fiktivn*, báseň, písničk*, kapitol*, monolog",
   hands: "přelož*, přeložit, oprav*, přepiš, shrň, zkrať, pokračuj, dokonči, zkontroluj gramatiku",
   texts:
     "dopis, text*, vět*, mail, e-mail, zpráv*, článek, recenz*, báseň, projev, citát, následující*, inzerát, nápis, odstavec",
+  frames: "mimochodem, info, kontext, pozor, nezapomeň",
   undoes:
     "vtip, žertuju, dělám si srandu, ne doopravdy, není pravda, lhal*, zapomeň na to, myslel*, spletl*, to byl*, výše uveden*, přelož*, zní to",
   points: "to je, to byl, to byla, myslel jsem",

@@ -21,17 +21,6 @@ export type Reading = { said: string; names: readonly number[]; languages: reado
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['-]+[\p{L}\p{M}\p{N}]+)*/gu;
 const LETTERS = String.raw`[\p{L}\p{M}\p{N}'-]*`;
-const TELLING: readonly Cue[] = [
-  "common",
-  "self",
-  "whose",
-  "you",
-  "others",
-  "asks",
-  "denies",
-  "turns",
-  "joins",
-];
 
 const isUnspaced = (text: string): boolean => UNSPACED.test(text);
 const unmarked = (word: string): string =>
@@ -61,16 +50,22 @@ const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(([code, { sho
   ),
   shows: Object.entries(shows).map(([predicate, words]) => [predicate, expressionOf(words)] as const),
   // A single letter of another language is an article or a preposition.
-  words: new Set(TELLING.flatMap((cue) => listed(record[cue])).filter((word) => !/^[a-z]$|[ *]/u.test(word))),
+  words: new Set(
+    Object.values(record)
+      .flatMap(listed)
+      .filter((word) => !/^[a-z]$|[ *]/u.test(word)),
+  ),
 }));
 const [ENGLISH] = LANGUAGES.filter(({ code }) => code === "en");
 
+/** Only English has it with a capital within a sentence. */
+const I = /(?<![\p{L}'’])I(?![\p{L}.])/u;
 const NO_LANGUAGES: readonly Language[] = [];
 
 /** Reads a text. `around`: the languages of what stands around it. */
 export function read(text: string, around: readonly Language[] = NO_LANGUAGES): Reading {
   const words = wordsIn(text);
-  return { ...words, languages: [...new Set([...languagesIn(words.said), ...around])] };
+  return { ...words, languages: [...new Set([...languagesIn(words.said, I.test(text)), ...around])] };
 }
 
 /** Reads a part of what was read: its languages are those of the whole. */
@@ -90,11 +85,12 @@ function wordsIn(text: string): Pick<Reading, "said" | "names"> {
 }
 
 /** The languages of which a text has most words. Without a word of any, Latin letters are read as English, and others are not. */
-function languagesIn(said: string): readonly Language[] {
+function languagesIn(said: string, hasI: boolean): readonly Language[] {
   const words = said.split(" ");
   const flat = isUnspaced(said);
   const hits = LANGUAGES.map((language) => {
-    const found = words.filter((word) => language.words.has(word)).length;
+    const found =
+      words.filter((word) => language.words.has(word)).length + (language === ENGLISH && hasI ? 1 : 0);
     return flat && isUnspaced(language.words.values().next().value ?? "")
       ? [...language.words].filter((word) => isUnspaced(word) && said.includes(word)).length
       : found;

@@ -2,7 +2,7 @@ import type { LanguageWords } from "./words.ts";
 
 export const de: LanguageWords = {
   common:
-    "und, der, die, das, ist, nicht, ich, ein, eine, mit, zu, auf, für, wir, bei, den, im, von, bitte, seit, mein, meine, nach, es, bin, in",
+    "und, der, die, das, ist, nicht, ich, ein, eine, mit, zu, auf, für, wir, bei, den, im, von, bitte, seit, mein, meine, nach, es, bin, in, als, arbeite, wohne, lebe",
   self: "ich, wir, mich, mir, bin",
   whose: "mein*, unser*",
   traits:
@@ -18,13 +18,14 @@ export const de: LanguageWords = {
   supposes:
     "wenn, falls, angenommen, nehmen wir an, würde*, hätte*, wäre*, könnte*, vielleicht, möchte, stell dir vor, wünschte, hoffe, plane, überlege, will, eventuell, sollte",
   reports:
-    "sagt, sagte, sagen, behauptet*, meint, glaubt, denkt, laut, angeblich, gerücht*, schreibt, schrieb, erzählt*, heißt es, gehört, soll ich",
+    "sagt, sagte, sagen, behauptet*, meint, glaubt, denkt, laut, angeblich, gerücht*, schreibt, schrieb, erzählt*, heißt es, gehört, soll ich, finden, findet",
   scenes:
     "rollenspiel*, szenario, roman*, eine geschichte, kurzgeschichte, drehbuch, figur, tu so, tun wir so, du bist der, du bist die, du spielst, spielen wir, fiktiv*, gedicht*, liedtext, kapitel, monolog, theater*",
   hands:
     "übersetz*, korrigier*, formuliere diesen, umformulier*, kürze, fasse zusammen, fass das, schreib das um, verbessere, setze fort, sortiere, lektorier*",
   texts:
     "brief*, text*, satz, sätze, mail, e-mail, nachricht*, artikel, rezension*, gedicht, rede, zitat, folgende*, anzeige, schild, beitrag",
+  frames: "zur info, info, übrigens, hinweis, kontext, hintergrund, nicht vergessen, für den, für die",
   undoes:
     "scherz*, spaß, quatsch, stimmt nicht, doch nicht, nicht wirklich, war gelogen, vergiss das, falsches fenster, ich meinte, korrektur, das war, das ist, der obige, übersetz*, klingt das",
   points: "das ist, das war, es ist, es war, ich meine, ich meinte",

@@ -18,13 +18,14 @@ export const es: LanguageWords = {
   supposes:
     "si, supongamos, supón, digamos, imaginemos, quizás, quizá, tal vez, ojalá, quisiera, gustaría, podría, sería, tendría, quiero, espero, pienso, a lo mejor, planeo",
   reports:
-    "dice, dicen, decía, dijo, dicen, dijeron, según, cree que, afirma, supuestamente, rumor*, al parecer, parece que, cuenta que, escribió, piensa que, oí",
+    "dice, dicen, decía, dijo, dijeron, según, cree que, afirma, supuestamente, rumor*, al parecer, parece que, cuenta que, escribió, piensa que, oí, cuenta, opina, asegura",
   scenes:
     "imagina, imagínate, finge, finjamos, juego de rol, guion, novela, cuento, relato, personaje, tú eres el, tú eres la, eres el, eres la, jugamos, escenario, ficticio, ficticia, poema, canción, capítulo, monólogo",
   hands:
     "traduce*, traducir, tradúce*, corrige*, reescribe*, resume*, acorta*, continúa, completa*, reformula*, ordena estas, mejora este",
   texts:
     "carta, texto, frase, oración, correo, mensaje*, artículo, reseña, poema, discurso, cita, siguiente*, anuncio, cartel, párrafo",
+  frames: "por cierto, nota, contexto, para que sepas, no olvides, info",
   undoes:
     "broma, bromeo, es broma, no realmente, mentira, olvídalo, olvida eso, quise decir, me equivoqué, en realidad no, eso era, eso es, lo anterior, traduce*, suena",
   points: "eso es, eso era, es, era, me refería a",

@@ -18,13 +18,14 @@ export const fr: LanguageWords = {
   supposes:
     "si, supposons, suppose, admettons, imaginons, peut-être, voudrais, aimerais, pourrais, serais, aurais, j'aimerais, j'espère, espère, envisage, je compte, mettons, au cas",
   reports:
-    "dit, disent, dit-on, prétend*, paraît, selon, d'après, croit, pense que, affirme, il paraît, rumeur*, soi-disant, écrit, raconte*, entendu",
+    "dit, disent, dit-on, prétend*, paraît, selon, d'après, croit, pense que, affirme, il paraît, rumeur*, soi-disant, écrit, raconte*, entendu, trouve, trouvent, raconte, disait",
   scenes:
     "imagine, jeu de rôle, scénario, roman, conte, une histoire, personnage, tu es le, tu es la, tu joues, je joue l'*, je joue le rôle, jouons, faisons comme, fictif*, poème, chanson, chapitre, monologue, pièce",
   hands:
     "tradui*, corrige*, reformule*, résume*, raccourci*, continue, complète, réécri*, relis, trie*, mets en, améliore",
   texts:
     "lettre, texte, phrase*, mail, message*, article, avis, poème, discours, citation, suivant*, annonce, paragraphe, panneau",
+  frames: "pour info, info, au fait, note, contexte, n'oublie pas, pour le, pour la",
   undoes:
     "je plaisante, plaisante, blague, pas vraiment, c'est faux, oublie ça, j'ai menti, je voulais dire, erreur, en fait non, c'était, c'est pour, ci-dessus, tradui*, ça sonne",
   points: "c'est, c'était, je parlais de, je voulais dire",

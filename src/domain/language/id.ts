@@ -24,6 +24,7 @@ export const id: LanguageWords = {
   hands: "terjemah*, perbaiki, koreksi, tulis ulang, ringkas, rangkum, persingkat, lanjutkan, lengkapi",
   texts:
     "surat, teks, kalimat, email, pesan, artikel, ulasan, puisi, pidato, kutipan, berikut, iklan, papan, paragraf",
+  frames: "omong-omong, info, catatan, konteks, jangan lupa",
   undoes:
     "bercanda, canda, nggak kok, tidak benar, bohong, lupakan, maksudku, maksud saya, salah, itu tadi, di atas, terjemah*",
   points: "itu, maksudku",

@@ -18,13 +18,14 @@ export const it: LanguageWords = {
   supposes:
     "se, supponiamo, supponi, mettiamo, diciamo, immaginiamo, forse, magari, vorrei, potrei, sarei, avrei, spero, penso di, voglio, ipotizz*, nel caso",
   reports:
-    "dice, diceva, disse, detto, dicono, sostien*, secondo, crede che, afferma, pare, presunt*, corre voce, racconta*, scrive, pensa che, sentito dire",
+    "dice, diceva, disse, detto, dicono, sostien*, secondo, crede che, afferma, pare, presunt*, corre voce, racconta*, scrive, pensa che, sentito dire, trova che, assicura",
   scenes:
     "immagina, fingi, facciamo finta, gioco di ruolo, copione, romanzo, racconto, una storia, personaggio, tu sei il, tu sei la, sei il, sei la, scenario, inventat*, poesia, canzone, capitolo, monologo",
   hands:
     "traduci, tradurre, traduc*, correggi*, riscrivi*, riassumi*, accorcia*, continua, completa, riformula*",
   texts:
     "lettera, testo, frase, frasi, mail, messaggi*, articolo, recensione, poesia, discorso, citazione, seguente*, annuncio, cartello, paragrafo, film",
+  frames: "a proposito, nota, contesto, non dimenticare, info, per la cronaca",
   undoes:
     "scherzo, scherzavo, non davvero, non è vero, bugia, lascia perdere, dimentica, intendevo, ho sbagliato, anzi no, quello era, quella è, il testo sopra, traduci*, suona",
   points: "quello è, quello era, è, era, intendevo",

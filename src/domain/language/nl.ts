@@ -18,13 +18,14 @@ export const nl: LanguageWords = {
   supposes:
     "als, stel, stel dat, veronderstel, misschien, zou, zouden, wil, hoop, wens, indien, wellicht, van plan, overweeg, mocht",
   reports:
-    "zegt, zei, zeggen, beweer*, volgens, gelooft, denkt, zogenaamd, blijkbaar, gerucht*, schrijft, schreef, vertelt, vertelde, gehoord, vindt",
+    "zegt, zei, zeggen, beweer*, volgens, gelooft, denkt, zogenaamd, blijkbaar, gerucht*, schrijft, schreef, vertelt, vertelde, gehoord, vindt, vinden, vond",
   scenes:
     "rollenspel, scenario, roman, een verhaal, script, personage, doe alsof, jij bent de, je bent de, jij speelt, fictie*, gedicht, liedje, hoofdstuk, monoloog, toneelstuk",
   hands:
     "vertaal*, vertalen, corrigeer, verbeter, herschrijf, vat samen, samenvat*, verkort, ga verder, maak af, herformuleer",
   texts:
     "brief, tekst, zin, zinnen, mail, bericht*, artikel, recensie, gedicht, toespraak, citaat, volgende, advertentie, bord, alinea",
+  frames: "trouwens, ter info, info, context, let op, vergeet niet",
   undoes:
     "grapje, geintje, niet echt, klopt niet, niet waar, gelogen, laat maar, vergeet dat, ik bedoelde, verkeerd*, dat was, dat is, bovenstaande, vertaal*, klinkt dat",
   points: "dat is, dat was, het is, ik bedoel, ik bedoelde",

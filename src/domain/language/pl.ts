@@ -18,12 +18,13 @@ export const pl: LanguageWords = {
   supposes:
     "jeśli, jeżeli, gdyby*, załóżmy, przypuśćmy, może, chyba, chciał*, mógł*, chcę, mam nadzieję, planuję, zamierzam, powiedzmy",
   reports:
-    "mówi*, powiedział*, twierdzi*, według, podobno, rzekomo, uważa*, sądzi*, plotk*, pisze, napisał*, słyszał*, zdaniem",
+    "mówi*, powiedział*, twierdzi*, według, podobno, rzekomo, uważa*, sądzi*, plotk*, pisze, napisał*, słyszał*, zdaniem, myślą, opowiada*",
   scenes:
     "wyobraź, udawaj*, odgrywa*, scenariusz, powieść, opowiadani*, postać, postaci, jesteś moim, ty jesteś, wcielam, fikcyjn*, wiersz, piosenk*, rozdział, monolog, gra fabularna",
   hands: "przetłumacz*, tłumacz*, popraw, skoryguj, przeredaguj, streść, skróć, kontynuuj, dokończ, podsumuj",
   texts:
     "list, tekst*, zdani*, mail*, wiadomoś*, artykuł, recenzj*, wiersz, przemówienie, cytat, następując*, ogłoszeni*, napis, akapit",
+  frames: "przy okazji, info, kontekst, uwaga, nie zapomnij",
   undoes:
     "żart*, żartuję, nie naprawdę, nieprawda, kłamałem, kłamałam, zapomnij, miałem na myśli, pomyłka, nie to okno, to był, to była, powyższ*, przetłumacz*, brzmi",
   points: "to jest, to był, to była, mam na myśli",

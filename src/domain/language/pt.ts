@@ -18,12 +18,13 @@ export const pt: LanguageWords = {
   supposes:
     "se, suponha*, digamos, vamos supor, imagine*, talvez, gostaria, queria, poderia, seria, teria, tomara, espero, quero, pretendo, penso em",
   reports:
-    "diz, disse*, dizia*, dizem, segundo, acha que, afirma, alega, supostamente, boato*, parece que, contou, escreveu, pensa que, ouvi",
+    "diz, disse*, dizia*, dizem, segundo, acha que, afirma, alega, supostamente, boato*, parece que, contou, escreveu, pensa que, ouvi, acha, acham, jura, falou",
   scenes:
     "imagina, finja, vamos fingir, roteiro, romance, um conto, uma história, personagem, você é o, você é a, tu és, cenário, fictíci*, poema, letra de, capítulo, monólogo, faz de conta, jogo de",
   hands: "traduz*, corrija, corrige, reescrev*, resum*, encurt*, continue, complete, revis*, reformul*",
   texts:
     "carta, texto, frase*, e-mail, mensage*, artigo, resenha, poema, discurso, citação, seguinte*, anúncio, cartaz, parágrafo, falas",
+  frames: "aliás, nota, contexto, para constar, não esqueça, info",
   undoes:
     "brincadeira, brincando, zoeira, não é verdade, na verdade não, mentira, esquece, esqueça, quis dizer, me enganei, isso era, isso é, o texto acima, traduz*, soa, soam",
   points: "isso é, isso era, quis dizer",

@@ -11,20 +11,21 @@ export const sv: LanguageWords = {
   others:
     "han, hon, de, dem, hans, hennes, deras, vän*, kompis*, chef*, kollega*, granne*, bror*, syster*, mamma, pappa, mor, far, son*, dotter*, fru, man, sambo, mormor, morfar, farmor, farfar, folk, någon",
   third: "är, har, var, bor, hade, säger",
-  asks: "vem, vad, när, var, varför, hur, vilken, vilka, kan, har jag, är jag, är jag, är det, ska, finns",
+  asks: "vem, vad, när, var, varför, hur, vilken, vilka, kan, har jag, är jag, är det, ska, finns",
   denies: "inte, aldrig, ingen, inget, inga, varken, utan, slutat, före detta, hatar, knappt",
   turns: "men, eftersom, fast, därför, så",
   joins: "och",
   supposes:
     "om, anta, antag, säg att, tänk om, kanske, skulle, vill, hoppas, önskar, planerar, funderar, ifall",
   reports:
-    "säger, sa, sade, påstår, påstod, enligt, tror, tycker, tydligen, rykte*, skriver, skrev, berättar, hört",
+    "säger, sa, sade, påstår, påstod, enligt, tror, tycker, tydligen, rykte*, skriver, skrev, berättar, hört, anser, menar",
   scenes:
     "låtsas, rollspel, scenario, roman, berättelse, saga, manus, karaktär, du är, du spelar, påhittad*, dikt, sång, kapitel, monolog, pjäs",
   hands:
     "översätt*, rätta, korrigera, skriv om denna, sammanfatta, förkorta, fortsätt, korrekturläs, omformulera",
   texts:
     "brev, text*, mening*, mejl, meddelande*, artikel, recension, dikt, tal, citat, följande, annons, skylt, stycke",
+  frames: "förresten, info, bakgrund, kontext, glöm inte",
   undoes:
     "skojar, skämt*, bara skoj, inte egentligen, stämmer inte, inte sant, ljög, glöm det, jag menade, fel fönster, det var, det är, ovanstående, översätt*, låter det",
   points: "det är, det var, jag menar, jag menade",

@@ -25,6 +25,7 @@ export const tr: LanguageWords = {
   hands: "çevir*, tercüme, düzelt, yeniden yaz, özetle, kısalt, devam et, tamamla",
   texts:
     "mektup, metin, metni, cümle*, mail, e-posta, mesaj*, makale, yorum, şiir, konuşma, alıntı, aşağıdaki, şu, ilan, tabela, paragraf",
+  frames: "bu arada, not, bilgi, bağlam, unutma",
   undoes:
     "şaka*, şaka yapıyorum, aslında hayır, doğru değil, yalan*, unut, demek istedim, yanlış*, bu o, yukarıdaki, çevir*",
   points: "o, bu, demek istedim",

@@ -23,6 +23,7 @@ export const vi: LanguageWords = {
   hands: "dịch, sửa lỗi, viết lại, tóm tắt, rút gọn, viết tiếp, hoàn thành, chỉnh sửa câu",
   texts:
     "thư, văn bản, câu, tin nhắn, email, bài viết, đánh giá, bài thơ, bài phát biểu, trích dẫn, sau đây, quảng cáo, biển, đoạn",
+  frames: "nhân tiện, lưu ý, thông tin, đừng quên",
   undoes: "đùa, nói đùa, không thật, không đúng, nói dối, quên đi, ý tôi là, nhầm, đó là, ở trên, dịch",
   points: "đó là, ý tôi là",
   orders:

@@ -34,6 +34,8 @@ export type LanguageWords = {
   hands: string;
   /** Names of texts: after a colon behind one, the text follows. */
   texts: string;
+  /** Before a colon, they leave the rest the user's own: "by the way". */
+  frames: string;
   /** Said afterwards: takes it back, or makes it a text. */
   undoes: string;
   /** Said afterwards, before a name: it is about that one. */
