@@ -7,6 +7,7 @@ import { control, restore } from "../doubles/control.ts";
 import {
   lookEntry,
   type LookEntry,
+  messagesIn,
   type Reply,
   ScriptedModel,
   type Shown,
@@ -385,6 +386,32 @@ describe("between the extraction and the look", () => {
       expect(await objectsOf(owner)).toEqual([]);
       expect(await objectsOf(owner, "quarantined")).toEqual([]);
     }
+  });
+
+  it("the next ingest of the thread waits: no message is extracted twice, and nothing forgotten comes back", async () => {
+    const { owner, id, model } = await waiting({});
+    const next = await ingest(owner, {
+      messages: [...lives, user("Good night.")],
+      ...facts,
+      mode: "background",
+    });
+    for (let i = 0; i < 3; i++) {
+      // The first one waits for its next attempt.
+      control.clockAhead += 1_100;
+      await ring(owner);
+    }
+    await evict(owner);
+    expect(await readIngest(next.body.ingestId)).toMatchObject({ status: "queued", why: "model_failed" });
+    expect(model.asked).toHaveLength(1);
+    await retry(id);
+    await ring(owner);
+    expect(await readIngest(id)).toMatchObject({ status: "done", counts: { created: 2 } });
+    for (const { id: memory } of await memoriesOf(owner, "&status=active"))
+      await call(`/v1/users/${owner}/memories/${memory}`, { method: "DELETE" });
+    await later(owner);
+    expect(await readIngest(next.body.ingestId)).toMatchObject({ status: "done" });
+    expect(model.asked.map((request) => messagesIn(request).map(({ n }) => n))).toEqual([[1, 2, 3], [4]]);
+    expect(await objectsOf(owner)).toEqual([]);
   });
 
   it("the quota is used up: the facts wait for the next day", async () => {

@@ -151,8 +151,8 @@ export class IngestRunner implements Chore {
     const thread = id === null ? null : stores.threads.get(id);
     const owner = this.#deps.owner();
     if (thread === null || owner === null) return this.#end(ingest, "thread_deleted");
-    const before = this.#unstoredOf(ingest);
-    if (before !== null) return this.#wait(ingest, "storage", Math.max(before.dueAt ?? 0, now() + 1_000));
+    const before = this.#before(ingest);
+    if (before !== null) return this.#wait(ingest, before.why, Math.max(before.dueAt ?? 0, now() + 1_000));
     const step = this.#unstored.get(ingest.id) ?? (await this.#next(ingest, thread));
     // The thread, the user, or a message that the model has read may have been deleted meanwhile.
     const read = step !== null && "window" in step ? step.window : [];
@@ -186,13 +186,18 @@ export class IngestRunner implements Chore {
     );
   }
 
-  /** Another ingest of the thread with a step that could not be stored yet; null if there is none. */
-  #unstoredOf({ id, thread }: StoredIngest): StoredIngest | null {
+  /**
+   * Another ingest of the thread that has extracted what is not stored yet, and why it waits: a step that could not be stored, or one
+   * that the model looks at. The marks are not raised: this ingest would extract the same again. Null if there is none.
+   */
+  #before({ id, thread, state }: StoredIngest): { dueAt: number | null; why?: string | undefined } | null {
+    const { store } = this.#deps;
     for (const other of this.#unstored.keys()) {
-      const ingest = other === id ? null : this.#deps.store.get(other);
-      if (ingest?.thread === thread) return ingest;
+      const ingest = other === id ? null : store.get(other);
+      if (ingest?.thread === thread) return { dueAt: ingest.dueAt, why: "storage" };
     }
-    return null;
+    const looking = store.looking(thread, state.extract).find((other) => other.id !== id);
+    return looking === undefined ? null : { dueAt: looking.dueAt, why: looking.state.why };
   }
 
   /** Saves the results of a step, and how far the thread is extracted. */
@@ -267,10 +272,15 @@ export class IngestRunner implements Chore {
   }
 
   /** Lets an ingest wait. The episode of a session that goes on is the matter of another ingest: everything else is done. */
-  #wait(ingest: StoredIngest, why: string, until: number): void {
+  #wait(ingest: StoredIngest, why: string | undefined, until: number): void {
     const { store, alarms } = this.#deps;
     if (why === "session" && !ingest.state.followsUp) return this.#followUp(ingest, until);
-    store.update({ ...ingest, dueAt: until, state: { ...ingest.state, status: "queued", why } });
+    const { why: _former, ...state } = ingest.state;
+    store.update({
+      ...ingest,
+      dueAt: until,
+      state: { ...state, status: "queued", ...(why !== undefined && { why }) },
+    });
     alarms.scheduleBy(until);
   }
 
@@ -329,6 +339,9 @@ export class IngestRunner implements Chore {
     const { why: _waited, ...state } = ingest.state;
     const reason = why ?? state.failed[0]?.why ?? state.unlooked;
     this.#unstored.delete(ingest.id);
+    const { looks = [], ...kept } = (ingest.hasExtracted ? store.extracted(ingest.id) : null) ?? {};
+    // The look of a step that could not be stored: the next ingest of the thread extracts its messages.
+    if (looks[0]?.range !== undefined) store.setExtracted(ingest.id, { ...kept, looks: looks.slice(1) });
     store.update({
       ...ingest,
       dueAt: null,

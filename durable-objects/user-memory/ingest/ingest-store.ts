@@ -166,6 +166,22 @@ export class IngestStore {
       .map(ingestOf);
   }
 
+  /**
+   * The ingests of a thread with a look of the model under way at what they extracted of these kinds: the marks do not tell of it yet.
+   */
+  looking(thread: number, kinds: readonly ExtractKind[]): StoredIngest[] {
+    return this.#sql
+      .exec<Row>(
+        `SELECT ${COLUMNS} FROM ingests WHERE thread = ? AND due_at IS NOT NULL AND EXISTS (
+           SELECT 1 FROM json_each(extracted, '$.looks[0].range.kinds') AS kind, json_each(?) AS wanted
+           WHERE kind.value = wanted.value)`,
+        thread,
+        JSON.stringify(kinds),
+      )
+      .toArray()
+      .map(ingestOf);
+  }
+
   /** Deletes ingests that ended a week ago. */
   deleteOld(now: number): void {
     this.#sql.exec("DELETE FROM ingests WHERE due_at IS NULL AND ended_at <= ?", now - KEPT_MS);
