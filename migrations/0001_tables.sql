@@ -168,3 +168,9 @@ CREATE TABLE tenant_model_usage (
   calls INTEGER NOT NULL,
   tokens INTEGER NOT NULL
 );
+
+-- At most one row: the tenant's rules of extraction, and its patterns of redaction.
+CREATE TABLE extraction_settings (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  settings TEXT NOT NULL                -- JSON: see src/domain/schema/extraction.ts
+);

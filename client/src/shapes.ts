@@ -13,6 +13,7 @@ import type * as health from "../../src/domain/schema/health.ts";
 import type * as filter from "../../src/domain/schema/memory-filter.ts";
 import type * as memory from "../../src/domain/schema/memory.ts";
 import type * as ingest from "../../src/domain/schema/ingest.ts";
+import type * as extraction from "../../src/domain/schema/extraction.ts";
 import type * as predicate from "../../src/domain/schema/predicate.ts";
 import type * as registry from "../../src/domain/schema/prompt-cache.ts";
 import type * as recall from "../../src/domain/schema/recall.ts";
@@ -118,6 +119,9 @@ export type RememberedMemory = z.infer<typeof memory.RememberedMemory>;
 export type SimilarMemory = memory.Similar;
 export type PredicateRuleBody = z.infer<typeof predicate.PredicateRuleBody>;
 export type NamedPredicateRule = predicate.NamedPredicateRule;
+export type Extraction = extraction.Extraction;
+export type ExtractionRule = extraction.ExtractionRule;
+export type RedactionRule = extraction.RedactionRule;
 
 export type SetCacheQuery = QueryOf<typeof entry.SetCacheQuery>;
 export type DeleteCacheQuery = QueryOf<typeof registry.DeleteCacheQuery>;

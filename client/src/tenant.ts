@@ -5,6 +5,7 @@ import type {
   CataloguedUser,
   ContextLayer,
   ContextProfile,
+  Extraction,
   Health,
   Json,
   JsonWebKeys,
@@ -115,7 +116,29 @@ export class Tenant {
   deletePredicateRule(predicate: string, options: CallOptions = {}): Promise<void> {
     return this.#http.send({ method: "DELETE", path: [...PREDICATES, predicate], ...options });
   }
+
+  /** The tenant's rules of extraction, and its patterns of redaction. */
+  extraction(options: CallOptions = {}): Promise<Extraction> {
+    return this.#http.send({ method: "GET", path: EXTRACTION, ...options });
+  }
+
+  /** Sets the rules of extraction and the patterns of redaction, in place of all that were set. */
+  putExtraction(extraction: Extraction, options: CallOptions = {}): Promise<Extraction> {
+    return this.#http.send({
+      method: "PUT",
+      path: EXTRACTION,
+      json: extraction,
+      repeatable: true,
+      ...options,
+    });
+  }
+
+  /** Deletes the rules of extraction and the patterns of redaction. */
+  deleteExtraction(options: CallOptions = {}): Promise<void> {
+    return this.#http.send({ method: "DELETE", path: EXTRACTION, ...options });
+  }
 }
 
 const PROFILES = ["v1", "context-profiles"];
 const PREDICATES = ["v1", "predicates"];
+const EXTRACTION = ["v1", "extraction"];

@@ -232,6 +232,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
       store: ingestStore,
       reader: stores.reader,
       usage,
+      extraction: ports.extraction,
       secondLook: new SecondLook({ usage, languageModel, now }),
       languageModel,
       now,

@@ -57,6 +57,16 @@ export const limits = {
   opposites: 16,
   /** The opposites of all rules: each write reads them. */
   oppositesBytes: 100 * 1024,
+  /** Rules of extraction, the topics of one of their lists, and their texts: each isolate holds them all. */
+  extractionRules: 100,
+  extractionBytes: 100 * 1024,
+  topics: 50,
+  topic: 256,
+  extractionPrompt: 4 * 1024,
+  /** Patterns of redaction: each call that has a body applies them all. */
+  redactions: 16,
+  redactionPattern: 256,
+  redactionText: 64,
   /** The longest life of a named snapshot of a context. */
   snapshotMs: 24 * 60 * 60 * 1000,
   /** Messages on each side of a hit. */

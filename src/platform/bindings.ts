@@ -2,6 +2,7 @@ import { type AuditLog, D1AuditLog } from "./d1/audit-log.ts";
 import type { Deployment } from "./d1/deployment.ts";
 import type { ErasureRecords } from "./d1/erasure-records.ts";
 import { D1Jobs, type Jobs } from "./d1/jobs.ts";
+import { D1ExtractionSettings, type ExtractionSettings } from "./d1/extraction-settings.ts";
 import type { MemoryRecords } from "./d1/memory-records.ts";
 import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
@@ -95,6 +96,7 @@ export type Ports = {
   revocations: Revocations;
   tenantProfiles: TenantProfiles;
   predicates: PredicateRules;
+  extraction: ExtractionSettings;
   auditLog: AuditLog;
   deployment: Deployment;
   erasures: ErasureRecords;
@@ -172,6 +174,7 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     revocations: new D1Revocations(env.DB),
     tenantProfiles: new D1TenantProfiles(env.DB),
     predicates: new D1PredicateRules(env.DB, { cache: shared.predicateRules, now: () => Date.now() }),
+    extraction: new D1ExtractionSettings(env.DB, { cache: shared.extraction, now: () => Date.now() }),
     auditLog: new D1AuditLog(env.DB),
     receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
     ...embeddersFromBindings(env, shared),

@@ -1,6 +1,7 @@
 import { SharedVocabulary } from "./embeddings/embedded/vocabulary.ts";
 import { WordModel } from "./embeddings/embedded/word-model.ts";
 import { MINI_BYTES, SharedMini } from "./embeddings/mini/mini.ts";
+import type { CachedExtraction } from "./d1/extraction-settings.ts";
 import type { CachedRules } from "./d1/predicate-rules.ts";
 import type { Bindings, Ports } from "./bindings.ts";
 import { SharedTokenizer } from "./tokenizer.ts";
@@ -28,6 +29,8 @@ export class Isolate {
   });
   /** The tenant's rules of predicates; `D1PredicateRules` reads and writes them. */
   readonly predicateRules = new WeakMap<D1Database, CachedRules>();
+  /** The tenant's rules of extraction; `D1ExtractionSettings` reads and writes them. */
+  readonly extraction = new WeakMap<D1Database, CachedExtraction>();
   /** The known use of each database; `DeploymentMark` reads and writes it. */
   readonly databaseUses = new WeakMap<D1Database, string>();
   /** The ports of each environment. They hold no state of a request, and no promise. */

@@ -28,6 +28,7 @@ import { requireSameDeployment } from "./http/deployment.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { readBody } from "./http/json-body.ts";
+import { redactBody } from "./http/redact.ts";
 import { requireDecodablePath } from "./http/path.ts";
 import { limitAddress, limitCaller, limitUser } from "./http/rates.ts";
 import { auditedOperations, newRouter } from "./http/router.ts";
@@ -44,6 +45,7 @@ import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { ingests } from "./routes/ingests.ts";
+import { extraction } from "./routes/extraction.ts";
 import { health, RECENT_MS } from "./routes/health.ts";
 import { mcp } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
@@ -79,7 +81,15 @@ export function createApp(
   app.route("/", documents);
   app.route("/", consolePage);
   app.route("/", receiptKeys);
-  app.use("/v1/*", authenticate, restrictToThread, requireSameDeployment, limitCaller, readBody(limits.body));
+  app.use(
+    "/v1/*",
+    authenticate,
+    restrictToThread,
+    requireSameDeployment,
+    limitCaller,
+    readBody(limits.body),
+    redactBody,
+  );
   app.use("/v1/users/:user/*", requireOwnUser, limitUser);
   app.use("/v1/threads/:id/*", requireOwnId, limitUser);
   app.use("/v1/erasures/:id", requireOwnId, limitUser);
@@ -95,6 +105,7 @@ export function createApp(
     contexts,
     ingests,
     predicateRules,
+    extraction,
     usage,
     statistics,
     changes,

@@ -26,6 +26,8 @@ export const control = {
   unlisted: "ok" as "ok" | "fail" | "hang",
   /** The outcome of all questions to D1 about revoked tokens. */
   revocations: "ok" as "ok" | "fail" | "hang",
+  /** The same of the tenant's rules of extraction. */
+  extraction: "ok" as "ok" | "fail" | "hang",
   /** The same of the audit log. */
   auditLog: "ok" as "ok" | "fail" | "hang",
   /** Called before each event is written. */

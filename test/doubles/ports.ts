@@ -73,6 +73,7 @@ export function faultyPorts(env: Bindings): Ports {
     tenantProfiles: real.tenantProfiles,
     quarantineMs: real.quarantineMs,
     predicates: real.predicates,
+    extraction: faulty(real.extraction, () => control.extraction),
     auditLog: faulty(
       {
         add: (event) => {

@@ -32,6 +32,9 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "GET /v1/users/{user}/changes": ({ changes }) => changes.list("u"),
   "GET /v1/predicates": ({ tenant }) => tenant.predicateRules(),
   "PUT /v1/predicates/{predicate}": ({ tenant }) => tenant.putPredicateRule("p", { cardinality: "many" }),
+  "GET /v1/extraction": ({ tenant }) => tenant.extraction(),
+  "PUT /v1/extraction": ({ tenant }) => tenant.putExtraction({ rules: [{ leaveOut: ["politics"] }] }),
+  "DELETE /v1/extraction": ({ tenant }) => tenant.deleteExtraction(),
   "DELETE /v1/predicates/{predicate}": ({ tenant }) => tenant.deletePredicateRule("p"),
   "POST /v1/users/{user}/ingest": (client) =>
     client.ingest("u", { messages: [{ role: "user", content: "c" }] }),

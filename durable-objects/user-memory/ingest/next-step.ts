@@ -1,5 +1,9 @@
 import { ownerNames, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
+import { ruleFor } from "../../../src/domain/ingest/own-rules.ts";
+import type { ExtractionRule } from "../../../src/domain/schema/extraction.ts";
+import { d1Result } from "../../../src/platform/d1/d1-result.ts";
+import type { ExtractionSettings } from "../../../src/platform/d1/extraction-settings.ts";
 import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
 import type { Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
@@ -47,11 +51,16 @@ type NextStepDependencies = {
   reader: Pick<ThreadReader, "walk">;
   usage: ModelUsage;
   secondLook: SecondLook;
+  extraction: Pick<ExtractionSettings, "current">;
   languageModel: LanguageModel | null;
   now: () => number;
 };
-/** A thread, and what is called before the model is asked about its messages. */
-type Source = { thread: StoredThread; asks: () => void };
+/** A thread, and what is called before the model is asked about its messages. `of`: what the tenant's rules go by. */
+type Source = {
+  thread: StoredThread;
+  asks: () => void;
+  of: { scope: string | null; agent: string | null };
+};
 type FoundProposals = Pick<Step, "proposals" | "extractor" | "failed" | "unusable" | "usage">;
 export type NoProposals = Wait | FailedStep;
 
@@ -61,6 +70,8 @@ const SESSION_GAP_MS = 30 * 60_000;
 const SESSION_MESSAGES = 200;
 /** Citations of the memories that a step takes of the caller's: each is checked against its messages. At least those of one memory. */
 const CITED = 100;
+/** The pause while D1 does not tell the tenant's rules. */
+const STORAGE_MS = 60_000;
 /** The extraction's version where no model is bound. */
 const PATTERNS = "patterns/2";
 const SESSIONS = "sessions/1";
@@ -87,7 +98,13 @@ export class NextStep {
       if (window.length === look.seqs.length || look.extractor === "caller" || look.again === true)
         return isOver(look) ? stepOf(look, window) : this.#deps.secondLook.ask(look, asks);
     }
-    const found = this.#given(kept, thread) ?? (await this.#extract(ingest, { thread, asks }));
+    const found =
+      this.#given(kept, thread) ??
+      (await this.#extract(ingest, {
+        thread,
+        asks,
+        of: { scope: ingest.state.scope, agent: thread.agent ?? null },
+      }));
     if (found === null || !("proposals" in found)) return found;
     const owners = ownerNames(thread.speakers ?? UNNAMED);
     const own = found.proposals.facts.map((fact) => ofOwner(fact, owners));
@@ -146,7 +163,7 @@ export class NextStep {
   }
 
   /** Facts and procedures, which need no whole session. */
-  async #statements({ thread, asks }: Source, { kinds, after, to }: Range): Promise<Step | NoProposals> {
+  async #statements({ thread, asks, of }: Source, { kinds, after, to }: Range): Promise<Step | NoProposals> {
     const { context, messages, last } = windowAfter(this.#deps.reader, thread, { after, upTo: to });
     const byRules = () => ({
       proposals: {
@@ -155,7 +172,7 @@ export class NextStep {
       },
       extractor: { rules: PATTERNS },
     });
-    const found = await this.#find(kinds, { context, messages }, { byRules, asks });
+    const found = await this.#find(kinds, { context, messages }, { byRules, asks, of });
     if ("why" in found) return found;
     const isRefused = found.failed === "model_refused" && messages.length > 1;
     const half = messages[Math.floor(messages.length / 2) - 1]?.seq ?? after;
@@ -176,7 +193,7 @@ export class NextStep {
 
   /** The episode of the next session that has ended. */
   async #episode(
-    { thread, asks }: Source,
+    { thread, asks, of }: Source,
     { kinds, after, to }: Range,
     { endsSessions }: { endsSessions: boolean },
   ): Promise<Step | NoProposals> {
@@ -196,7 +213,7 @@ export class NextStep {
       proposals: { ...NONE, episodes: [{ text: session.text, sources }] },
       extractor: { rules: SESSIONS },
     });
-    const found = await this.#find(["episodes"], { context: [], messages: said }, { byRules, asks });
+    const found = await this.#find(["episodes"], { context: [], messages: said }, { byRules, asks, of });
     return "why" in found ? found : { ...found, window: said, range };
   }
 
@@ -204,15 +221,18 @@ export class NextStep {
   async #find(
     kinds: readonly ExtractKind[],
     window: Window,
-    { byRules, asks }: { byRules: () => FoundProposals; asks: () => void },
+    { byRules, asks, of }: { byRules: () => FoundProposals } & Pick<Source, "asks" | "of">,
   ): Promise<FoundProposals | NoProposals> {
     const { languageModel, usage, now } = this.#deps;
     if (window.messages.length === 0) return NOTHING;
     if (languageModel === null) return byRules();
     if (languageModel.problem !== undefined) return { why: "model_misconfigured", isLasting: true };
+    const settings = await d1Result(() => this.#deps.extraction.current());
+    if (!settings.ok) return { why: "storage", until: now() + STORAGE_MS };
+    const own = ruleFor(settings.value.rules, of);
     const extracted = await usage.count(now, () => {
       asks();
-      return extractWithin(languageModel, window, kinds);
+      return extractWithin(languageModel, window, kinds, own);
     });
     if ("until" in extracted) return extracted;
     if (!("failed" in extracted))
@@ -240,11 +260,12 @@ async function extractWithin(
   model: LanguageModel,
   window: Window,
   kinds: readonly ExtractKind[],
+  own: ExtractionRule | null,
 ): Promise<Extraction> {
-  const asked = await extract(model, window, kinds);
+  const asked = await extract(model, window, kinds, own);
   const isRefused = "failed" in asked && asked.failed === "model_refused";
   if (!isRefused || window.context.length === 0) return asked;
-  const again = await extract(model, { ...window, context: [] }, kinds);
+  const again = await extract(model, { ...window, context: [] }, kinds, own);
   return { ...again, usage: addedUsage(asked.usage, again.usage) };
 }
 

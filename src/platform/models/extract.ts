@@ -1,5 +1,7 @@
 import type { Proposals } from "../../domain/ingest/proposal.ts";
 import { answerSchema, NAME, promptOf, shapes } from "../../domain/ingest/prompts/extract-2.ts";
+import { withOwnRules } from "../../domain/ingest/own-rules.ts";
+import type { ExtractionRule } from "../../domain/schema/extraction.ts";
 import type { z } from "zod";
 import type { Window } from "../../domain/ingest/window.ts";
 import type { ExtractKind } from "../../domain/schema/ingest.ts";
@@ -14,11 +16,12 @@ type ExtractedAnswer = { proposals: Proposals; unusable: readonly ExtractKind[] 
 /** The proposals are not checked yet. `prompt`: the name and version of what the model was asked. */
 export type Extraction = Asked<ExtractedAnswer> & { prompt: string };
 
-/** Asks the model for memories of the messages. Of an answer that is wrong twice, the entries that are right are kept. */
+/** Asks the model for memories of the messages. `own`: the tenant's rule. Of an answer that is wrong twice, the entries that are right are kept. */
 export async function extract(
   model: LanguageModel,
   window: Window,
   kinds: readonly ExtractKind[],
+  own: ExtractionRule | null = null,
 ): Promise<Extraction> {
   const seqs = new Set([...window.context, ...window.messages].map(({ seq }) => seq));
   const schema = answerSchema(kinds);
@@ -38,7 +41,9 @@ export async function extract(
       problem: problem ?? `sources: there is no message ${unknown}`,
     };
   };
-  return { ...(await ask(model, { ...promptOf(kinds, window), schema, parse })), prompt: NAME };
+  const { system, content } = promptOf(kinds, window);
+  const question = { system: own === null ? system : withOwnRules(system, own), content, schema, parse };
+  return { ...(await ask(model, question)), prompt: own === null ? NAME : `${NAME}+own` };
 }
 
 /** The entries of an answer that are proposals and cite messages of the window, without fields and sources that are not known. */

@@ -4,6 +4,8 @@ import type { Trust } from "../../domain/schema/provenance.ts";
 import type { ImportAnswer } from "../../domain/schema/transfer.ts";
 import type { Services } from "../services.ts";
 import { ImportRun } from "../transfer/import-run.ts";
+import { redactedJson } from "../../domain/redaction/redacted-json.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
 import { linesOf } from "../transfer/lines.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { parseHeader, parseLine } from "../transfer/parse-line.ts";
@@ -13,17 +15,20 @@ const EMPTY = fail("unsupported_format", {
   details: [{ path: "", message: "is missing: the body is empty" }],
 });
 
-type Needs = Pick<Services, "userMemory" | "now">;
+type Needs = Pick<Services, "userMemory" | "now"> & { extraction: Pick<Services["extraction"], "current"> };
 
 /**
  * Imports an export, line by line as it arrives. Changes nothing that is there, so the same file may be sent again. Unless it
  * is a `part`, it must have its last line, which counts the lines. Ends at the first wrong line; the lines before are stored.
  */
 export async function importLines(
-  { userMemory, now }: Needs,
+  { userMemory, now, extraction }: Needs,
   user: string,
   { body, part, trust }: { body: ReadableStream<Uint8Array>; part: boolean; trust: Trust },
 ): Promise<Result<ImportAnswer>> {
+  const settings = await d1Result(() => extraction.current());
+  if (!settings.ok) return settings;
+  const { redactions } = settings.value;
   const owner = await ownerOf(user);
   const lines = linesOf(body);
   const { value: first } = await lines.next();
@@ -37,7 +42,8 @@ export async function importLines(
   const epoch = await retryOnReset(() => userMemory(owner.hash).epoch());
   const run = new ImportRun({ owner, epoch, part, trust, from: exported.userHash, userMemory, now });
   for await (const { n, line } of lines) {
-    const parsed = line.ok ? parseLine(line.value) : line;
+    const text = line.ok ? redactedJson(line.value, redactions) : "";
+    const parsed = !line.ok ? line : text === null ? fail("line_too_long") : parseLine(text);
     const failed = parsed.ok ? await run.take(n, parsed.value) : { n, failure: parsed };
     if (failed === null) continue;
     // The lines before it are imported.

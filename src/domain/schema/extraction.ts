@@ -1,0 +1,80 @@
+import { z } from "@hono/zod-openapi";
+import { isWithin, limits } from "../limits.ts";
+import { compiled } from "../redaction/pattern.ts";
+import { text } from "./bounds.ts";
+import { name } from "./memory-fields.ts";
+
+const topic = text(limits.topic, "invalid_request");
+
+export const ExtractionRule = z
+  .strictObject({
+    scope: name.optional().openapi({ description: "Of ingests with this scope; of all unless set." }),
+    agent: name.optional().openapi({ description: "Of threads of this agent; of all unless set." }),
+    keep: z.array(topic).min(1).max(limits.topics).optional().openapi({
+      description: "Topics: the model is told to extract what is about one of these only.",
+    }),
+    leaveOut: z.array(topic).min(1).max(limits.topics).optional().openapi({
+      description: "Topics: the model is told to leave out all that is about one of these.",
+    }),
+    prompt: text(limits.extractionPrompt, "invalid_request").optional().openapi({
+      description: "Appended to the prompt of the extraction.",
+    }),
+  })
+  .refine(
+    ({ keep, leaveOut, prompt }) => keep !== undefined || leaveOut !== undefined || prompt !== undefined,
+    "sets nothing: it has `keep`, `leaveOut` or `prompt`",
+  )
+  .openapi("ExtractionRule", { example: { scope: "clinic", leaveOut: ["politics"] } });
+export type ExtractionRule = z.infer<typeof ExtractionRule>;
+
+export const RedactionRule = z
+  .strictObject({
+    pattern: text(limits.redactionPattern, "invalid_request")
+      .superRefine((pattern, context) => {
+        const problem = compiled(pattern);
+        if (typeof problem === "string") context.addIssue({ code: "custom", message: problem });
+      })
+      .openapi({
+        description:
+          "Characters, `\\d`, `\\w`, `\\s`, sets in brackets, `{n}`, `{n,m}`, `?` and `\\b`, without regard to case. `\\` before a mark stands for the mark.",
+      }),
+    as: text(limits.redactionText, "invalid_request", 0)
+      .optional()
+      .openapi({ description: "Stands in the place of a match; `[redacted]` unless set." }),
+  })
+  .openapi("RedactionRule", {
+    example: { pattern: "\\d{4}[ -]?\\d{4}[ -]?\\d{4}[ -]?\\d{4}", as: "[card]" },
+  });
+export type RedactionRule = z.infer<typeof RedactionRule>;
+
+export const Extraction = z
+  .strictObject({
+    rules: z.array(ExtractionRule).max(limits.extractionRules).optional().openapi({
+      description:
+        "The rule with the scope and the agent of an ingest holds, else that with the scope, else that with the agent, else that without either.",
+    }),
+    redact: z.array(RedactionRule).max(limits.redactions).optional().openapi({
+      description: "Applied, one after another, to each text that a call sends, before anything is stored.",
+    }),
+  })
+  .superRefine(({ rules = [] }, context) => {
+    if (!isWithin(JSON.stringify(rules), limits.extractionBytes))
+      context.addIssue({
+        code: "custom",
+        path: ["rules"],
+        message: `are together longer than ${limits.extractionBytes / 1024} KiB as JSON`,
+      });
+    const seen = new Set<string>();
+    for (const [i, { scope = null, agent = null }] of rules.entries()) {
+      const key = JSON.stringify([scope, agent]);
+      if (seen.has(key))
+        context.addIssue({
+          code: "custom",
+          path: ["rules", i],
+          message: "has the scope and the agent of a rule before it",
+        });
+      seen.add(key);
+    }
+  })
+  .openapi("Extraction");
+export type Extraction = z.infer<typeof Extraction>;

@@ -1,0 +1,47 @@
+// The work of a tenant's patterns grows with the text, and not with its square, whatever the text is.
+import { expect, it } from "vitest";
+import { limits } from "../../src/domain/limits.ts";
+import { compiled } from "../../src/domain/redaction/pattern.ts";
+import { redactedJson } from "../../src/domain/redaction/redacted-json.ts";
+
+const [SHORT, LONG] = [4_096, 33 * 1_024];
+/** The ratio of the work that is allowed, and the least milliseconds that tell anything. */
+const [MOST, LEAST] = [12, 4];
+const RUNS = 5;
+
+const redactionsOf = (pattern: string) => {
+  const expression = compiled(pattern);
+  if (typeof expression === "string") throw new Error(expression);
+  return Array.from({ length: limits.redactions }, () => ({ expression, as: "" }));
+};
+
+/** The CPU of one text: the least of some runs, as other work of the machine is in the others. */
+function work(json: string, pattern: string): number {
+  const redactions = redactionsOf(pattern);
+  const runs = Array.from({ length: RUNS }, () => {
+    const start = process.cpuUsage();
+    redactedJson(json, redactions);
+    return process.cpuUsage(start).user / 1_000;
+  });
+  return Math.min(...runs);
+}
+
+it.each([
+  [String.raw`\d{1,64}-\d{1,63}`, "1"],
+  [String.raw`\w{64}-\w{1,63}`, "é"],
+  [String.raw`[a-y]{1,64}z{1,63}\b`, "a"],
+  [String.raw`\b\w{1,64}@`, "a "],
+  [String.raw`\s{1,64}x`, " "],
+  ["a?b?c?d?e", "abcd"],
+  [String.raw`\d{16}`, '"'],
+  [String.raw`\d{16}`, "\\"],
+  ["\u{1F600}{1,64}x", "\u{1F600}"],
+])("costs at most twelve times as much for eight times the text: %s in %j", (pattern, unit) => {
+  const textOf = (length: number) => unit.repeat(length).slice(0, length);
+  for (const jsonOf of [
+    (length: number) => JSON.stringify({ text: textOf(length).toWellFormed() }),
+    (length: number) => JSON.stringify(Array.from({ length: length / 8 }, () => textOf(4).toWellFormed())),
+    (length: number) => `["${textOf(length)}`,
+  ])
+    expect(work(jsonOf(LONG), pattern)).toBeLessThan(MOST * Math.max(LEAST, work(jsonOf(SHORT), pattern)));
+});
