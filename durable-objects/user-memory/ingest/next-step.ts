@@ -16,7 +16,7 @@ import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { addedUsage, type ModelUsage } from "./model-usage.ts";
-import { givenUp, isOver, type Look, type Looking, reasonsIn, type SecondLook } from "./second-look.ts";
+import { givenUp, isOver, type Look, type Looking, type SecondLook } from "./second-look.ts";
 import { messagesAround, messagesAt, widened, windowAfter } from "./thread-window.ts";
 
 /** The extractor of a memory: a model with the version of its prompt, or rules. */
@@ -26,7 +26,7 @@ export type Extractor = { model: string; prompt: string } | { rules: string } | 
  * Proposals of some messages. `window`: what they may cite. `range`: what of the thread is extracted once they are stored.
  * `failed`: why the extraction of that range failed for good, so there are no proposals; its `halves` may do better. `unusable`: the
  * results of entries of the answer that are no proposals. `left`: what the caller's own model found besides, for the next steps. `look`:
- * the model has looked at the facts. `reasons`: those of a look against the fact in a place.
+ * the model has looked at the facts.
  */
 export type Step = {
   proposals: Proposals;
@@ -39,7 +39,6 @@ export type Step = {
   left?: Extracted | null;
   usage?: Ingest["usage"];
   look?: Look;
-  reasons?: (place: number) => readonly string[];
 };
 /** No step is possible before a time. */
 export type Wait = { why: string; until: number };
@@ -277,7 +276,6 @@ function stepOf(look: Look, window: readonly SourceMessage[]): Step {
     extractor,
     window,
     look,
-    reasons: reasonsIn(look, window),
     ...(range !== undefined && { range }),
     ...(unusable !== undefined && { unusable }),
   };

@@ -16,6 +16,7 @@ import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { StoredIngest } from "./ingest-store.ts";
 import type { Extractor, Step } from "./next-step.ts";
+import { reasonsOf } from "./second-look.ts";
 
 type ProposalMemoriesDependencies = {
   embedder: Embedder;
@@ -138,7 +139,7 @@ export class ProposalMemories {
 
   /** Checks one proposal after another: other calls run between two. */
   async #proposed(
-    { proposals, extractor, window, reasons: ofLook }: Step,
+    { proposals, extractor, window, look }: Step,
     { ingest, thread }: Given,
   ): Promise<Proposed[]> {
     const { facts, episodes, procedures } = proposals;
@@ -203,7 +204,7 @@ export class ProposalMemories {
     const all: (() => Proposed | null)[] = [
       ...facts.map((fact, place) => () => {
         const { sources, validFrom = saidAt(sources), isDoubtful, ...given } = fact;
-        const { reasons: checked, sentence } = check("fact", fact);
+        const { reasons: checked, sentence, source } = check("fact", fact);
         // What a pattern misreads is no matter for review.
         if (isByRules(extractor) && (checked.length > 0 || (isDoubtful && sentence === null))) return null;
         const fields = {
@@ -211,7 +212,9 @@ export class ProposalMemories {
           ...(sentence !== null && given.text === undefined && { text: sentence }),
           ...(validFrom !== undefined && { validFrom }),
         };
-        return propose("fact", fact, { fields, checked }, () => ofLook?.(place) ?? []);
+        return propose("fact", fact, { fields, checked }, () =>
+          look === undefined ? [] : reasonsOf(look, place, source),
+        );
       }),
       ...episodes.map((episode) => () => {
         const at = Math.min(...episode.sources.map((seq) => times.get(seq) ?? Infinity));

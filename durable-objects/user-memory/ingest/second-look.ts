@@ -1,8 +1,12 @@
 import { checksAgainst } from "../../../src/domain/ingest/checks/check-proposal.ts";
 import { lineOf, type ShownFact } from "../../../src/domain/ingest/prompts/look-1.ts";
-import type { FactProposal, Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
+import type { FactProposal, Proposals } from "../../../src/domain/ingest/proposal.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
-import { type SourceSentence, sentencesOfFacts } from "../../../src/domain/ingest/source-sentence.ts";
+import {
+  type Source,
+  type SourceSentence,
+  sourceSentence,
+} from "../../../src/domain/ingest/source-sentence.ts";
 import type { Extracted, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import { look } from "../../../src/platform/models/look.ts";
@@ -62,12 +66,12 @@ export class SecondLook {
     const isByRules = extractor !== "caller" && "rules" in extractor;
     if (this.#deps.languageModel === null || isByRules || proposals.facts.length === 0) return null;
     const check = checksAgainst(window);
-    const sentenceOf = sentencesOfFacts(window);
     const facts: (LookedAt | null)[] = [];
     for (const fact of proposals.facts) {
       // Other calls run between two checks.
       if (facts.length > 0) await turn();
-      facts.push(check("fact", fact).reasons.length === 0 ? lookAt(fact, sentenceOf(fact)) : null);
+      const { reasons, source } = check("fact", fact);
+      facts.push(reasons.length === 0 && source !== null ? lookAt(fact, source) : null);
     }
     if (facts.every((fact) => fact === null)) return null;
     return {
@@ -141,39 +145,34 @@ export function unlooked({ proposals, facts, extractor, seqs }: Look): Look {
   };
 }
 
-/** The reasons against the fact in a place. Its sentence may have changed since the model saw it. */
-export function reasonsIn(
+/** The reasons against the fact in a place that passes the checks. Its sentence may have changed since the model saw it. */
+export function reasonsOf(
   { proposals, facts }: Look,
-  window: readonly SourceMessage[],
-): (place: number) => readonly string[] {
-  const sentenceOf = sentencesOfFacts(window);
-  return (place) => {
-    const [proposal, looked] = [proposals.facts[place], facts[place]];
-    if (proposal === undefined || looked === undefined || looked === null) return [NOT_LOOKED_AT];
-    if (looked.why !== undefined && UNSHOWN.has(looked.why)) return [looked.why];
-    const { shown } = lookAt(proposal, sentenceOf(proposal));
-    if (looked.holds === undefined || lineOf(shown, 0) !== lineOf(looked.shown, 0)) return [NOT_LOOKED_AT];
-    return looked.holds ? [] : [DENIED];
-  };
+  place: number,
+  source: Source | null,
+): readonly (keyof typeof lookReasons | typeof TOO_LONG)[] {
+  const [proposal, looked] = [proposals.facts[place], facts[place]];
+  if (looked?.why === TOO_LONG) return [TOO_LONG];
+  if (proposal === undefined || looked?.holds === undefined || source === null) return ["not_looked_at"];
+  const { shown } = lookAt(proposal, source);
+  if (lineOf(shown, 0) !== lineOf(looked.shown, 0)) return ["not_looked_at"];
+  return looked.holds ? [] : ["denied_by_look"];
 }
 
-const NOT_LOOKED_AT = "not_looked_at" satisfies keyof typeof lookReasons;
-const DENIED = "denied_by_look" satisfies keyof typeof lookReasons;
-/** The reasons of a fact that the model is not shown: a part of a long sentence may say the contrary of the whole. */
-const [TOO_LONG, NOT_IN_SOURCE] = ["too_long", "not_in_source"] as const;
-const UNSHOWN: ReadonlySet<string> = new Set([TOO_LONG, NOT_IN_SOURCE]);
+/** The reason of a fact that the model is not shown: a part of a long sentence may say the contrary of the whole. */
+const TOO_LONG = "too_long";
 
-function lookAt({ subject, predicate, object }: FactProposal, sentence: SourceSentence | null): LookedAt {
+function lookAt(proposal: FactProposal, source: Source): LookedAt {
+  const { subject, predicate, object } = proposal;
   const fact = { subject, predicate, object };
-  if (sentence === null) return { shown: { ...fact, sentence: NO_SENTENCE }, why: NOT_IN_SOURCE };
-  const shown = { ...fact, sentence };
+  const shown = { ...fact, sentence: sourceSentence(proposal, source) };
   const isTooLong = new TextEncoder().encode(lineOf(shown, FACTS)).byteLength > BYTES;
   return isTooLong ? { shown: { ...fact, sentence: NO_SENTENCE }, why: TOO_LONG } : { shown };
 }
 
 const NO_SENTENCE: SourceSentence = { text: "", saidBy: "" };
 
-const isUnanswered = (fact: LookedAt | null): boolean => fact?.why !== undefined && !UNSHOWN.has(fact.why);
+const isUnanswered = (fact: LookedAt | null): boolean => fact?.why !== undefined && fact.why !== TOO_LONG;
 
 const duePlaces = ({ facts }: Look): number[] =>
   facts.flatMap((fact, i) =>

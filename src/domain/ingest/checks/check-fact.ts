@@ -2,6 +2,7 @@ import { begins, deniesSomething, has, plansSomething, speaksToTheMemory } from 
 import { contentStems, needsOf, saidIn, says, wordsOf } from "../../memory/content-stems.ts";
 import { GAP } from "../own-words.ts";
 import type { FactProposal } from "../proposal.ts";
+import type { Source } from "../source-sentence.ts";
 import { hidesSomething } from "./characters.ts";
 import { voicesOf, withSpeaker } from "./check-speaker.ts";
 import { clauseOf } from "./clause.ts";
@@ -26,12 +27,12 @@ const NEXT = 2;
 
 /**
  * Why a fact may not become live; none if it may. `sentence`: what states it, in the words of its user; null if these need the fact
- * to be understood, or may not be shown.
+ * to be understood, or may not be shown. `source`: the whole sentence and its message; null if the fact may not become live.
  */
-export type Verdict = { reasons: Reason[]; sentence: string | null };
+export type Verdict = { reasons: Reason[]; sentence: string | null; source: Source | null };
 type Place = { message: Message; sentence: Sentence; i: number };
 
-const refused = (...reasons: Reason[]): Verdict => ({ reasons, sentence: null });
+const refused = (...reasons: Reason[]): Verdict => ({ reasons, sentence: null, source: null });
 
 /** Checks a fact against the messages that it cites: one sentence in a user's own words has to state it. */
 export function checkFact(fact: FactProposal, conversation: Conversation): Verdict {
@@ -93,7 +94,14 @@ function stated(fact: FactProposal, said: readonly Message[], conversation: Conv
   const place = naming[i];
   if (place === undefined) return refused(...new Set(verdicts.flatMap((reason) => reason ?? [])));
   const reason = refusalOfText(text, `${subject} ${predicate} ${object}`, place.sentence);
-  return reason === null ? { reasons: [], sentence: shownOf(fact, place) } : refused(reason);
+  if (reason !== null) return refused(reason);
+  const { message, sentence } = place;
+  const before = conversation.messages[message.at - 1]?.source ?? null;
+  return {
+    reasons: [],
+    sentence: shownOf(fact, place),
+    source: { text: sentence.text, message: message.source, before },
+  };
 }
 
 /** The sentence as a memory shows it: it says who it is about, and holds nobody else's words. */
