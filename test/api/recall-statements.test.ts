@@ -173,6 +173,17 @@ describe("a later statement on the same matter", () => {
     expect(await firstOf(user, "Where do I work?")).toContain("Moss");
   });
 
+  it("settles what was only supposed, and leaves an instruction as it is", async () => {
+    const supposed = "If the council refuses, we'd pull the greenhouse down.";
+    const settled = "The council approved it, so the greenhouse remains.";
+    const user = await whoSaid(supposed, ...OTHERS, settled);
+    expect(await firstOf(user, "Are we pulling the greenhouse down?")).toBe(settled);
+    expect(await firstOf(user, "What did the council decide?")).toBe(settled);
+    const rule = "If the greenhouse alarm rings, pull the red lever down.";
+    const other = await whoSaid(rule, ...OTHERS, "The alarm was tested today.");
+    expect(await firstOf(other, "Which lever do I pull when the greenhouse alarm rings?")).toBe(rule);
+  });
+
   it("may leave out a part of what was said before", async () => {
     const moved = "The vet moved it, it's on 17 May at 8:15 now.";
     const user = await whoSaid("The vet appointment is on 3 May at 9:30.", ...OTHERS, moved);
@@ -283,6 +294,18 @@ describe("whose a statement is", () => {
       ["Lupe", "I'm out of town till Sunday."],
     );
     expect(await firstOf(user, "Who can do the Saturday shift?")).toBe("I can do the Saturday shift.");
+  });
+
+  it("takes an assistant's advice for nothing that the user did, but for what it advised", async () => {
+    const user = newUser();
+    const thread = await create(user);
+    await append(thread.id, [
+      say("Which kayak should I get for the lake?"),
+      say("I suggest the Seal 300, it is stable. You could also share one.", "assistant"),
+      say("Too wide for me. I picked the Otter instead."),
+    ]);
+    expect(await firstOf(user, "Which kayak did I get?")).toContain("Otter");
+    expect(await firstOf(user, "Which kayak did you suggest?")).toContain("Seal 300");
   });
 
   it("puts what others say of themselves below what the named person says", async () => {

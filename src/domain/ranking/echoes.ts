@@ -50,6 +50,7 @@ function liftReplies(judged: readonly Judgement[], { pool, sums, reader, asked, 
     const { before, role, speaker } = one;
     const reply = judged[i];
     if (before === undefined || reply === undefined || judged[before]?.isEcho !== true) continue;
+    if (reply.isOfOther === true) continue;
     const echo = pool[before];
     if (one.text.length > MOST_COMPARED || (role === echo?.role && speaker === echo.speaker)) continue;
     const { onlyAsks, stems } = reader.statementsOf(ownText(one), { role, asked });

@@ -19,6 +19,10 @@ const CHANGES =
 
 /** A correction, which need not repeat the matter. */
 const CORRECTS = /\b(?:meant|correction|corrected|sorry|my mistake|scratch that|mixed up|typo)\b/i;
+/** What is only supposed: "If they say no, we'd sell it". An instruction ("if it rains, close it") is none. English. */
+const SUPPOSES =
+  /^(?:(?:and|but|so|well|maybe|perhaps),? )?(?:if|unless|suppos(?:e|ing)|imagine|assuming|in case)\b.{3,120}?(?:\bwould|\bcould|\bmight|['’]d)\b|\b(?:would|could|might|['’]d)\b.{3,120}?\b(?:if|unless)\b/i;
+
 /** What may have ended: "Do I still drink coffee?". A change need not say it again. */
 const STILL = /\bstill\s+(\p{L}+)/iu;
 /** The most words of a correction besides those of the question. */
@@ -33,6 +37,7 @@ type Statement = {
   vector: Float32Array | null;
   changes: boolean;
   corrects: boolean;
+  supposes: boolean;
   kin: string | null;
   /** The question's stems that it has. */
   named: readonly string[];
@@ -65,6 +70,7 @@ function statementOf(
     vector: sumOfRows(all, lexicon),
     changes: CHANGES.test(text),
     corrects: CORRECTS.test(text),
+    supposes: SUPPOSES.test(text),
     kin: relativeIn(text),
     named: [...said.keys()].filter((stem) => asked.stems.has(stem)),
     lacksType,
@@ -176,12 +182,14 @@ function successionOf(
     told.length > 0 &&
     told.length >= 2 * lacking.length &&
     lacking.every((stem) => isTold(stem) && order.indexOf(stem) > lastShared);
-  if (!sameValue && !covers && !ends && !corrects && !half) return null;
+  // What was supposed gives way to what is stated, of which it need not have the words.
+  const settles = earlier.supposes && !later.supposes && shared > 0;
+  if (!sameValue && !covers && !ends && !corrects && !half && !settles) return null;
   const least = Math.min(weightOf(earlier.stems), weightOf(later.stems));
   const overlap = least === 0 ? 0 : weightOf(common) / least;
   const closeness = (cosineOf(earlier.vector, later.vector) + overlap) / 2;
   // A fact of which one version is true at a time says what holds now. A name alone may be of another matter.
-  const holds = later.changes || (later.one.fact !== undefined && earlier.one.isMessage);
+  const holds = later.changes || settles || (later.one.fact !== undefined && earlier.one.isMessage);
   const isSame =
     later.changes || (holds && told.length > 0 && told.length >= [...asked.stems].filter(isTold).length / 2);
   const inPart = !covers && !ends && !corrects;

@@ -26,6 +26,11 @@ const OF_THE_SPEAKER = new RegExp(String.raw`^(?:my|our|his|her|their)\s+(?:\w+\
 const OWN = /\b(?:i|me|my|mine|the user)\b/i;
 const SAID =
   /^\w+\s+(?:\w+\s+)?(?:said|says?|told|tells?|report(?:ed|s)|wrote|suggested|proposed|mentioned|offered|complained)\b/i;
+/** Advice of an assistant: it tells nothing that the user has done or has. English. */
+const ADVISES =
+  /\bI(?:['’]d| would| can|['’]ll)? (?:recommend|suggest|propose|advise)\b|\byou (?:could|should|might|may)\b|\b(?:how|what) about\b/i;
+const TO_ASSISTANT = /\byou\b/i;
+
 /** "Tom has moved: his address …". */
 const OF_NAMED =
   /^(?!The |It |That |This |There )\p{Lu}\p{L}+(?:['’]s| has| is| was| \p{Ll}+(?:ed|s)) .*\b(?:his|her|their)\b/u;
@@ -78,6 +83,7 @@ export function judgeWhose(
   },
 ): void {
   const isOwn = OWN.test(question);
+  const isOwnDeed = isOwn && !TO_ASSISTANT.test(question);
   const relatives = [...question.matchAll(RELATIVE)].flatMap(([, word]) => word?.toLowerCase() ?? []);
   const speakers = new Set(pool.flatMap(({ speaker }) => speaker ?? []));
   const named = [...speakers].filter((speaker) => mentions(question, speaker));
@@ -88,7 +94,9 @@ export function judgeWhose(
     const relative = relativeIn(text);
     const isOfOther =
       relative === null
-        ? isSaidByOther(one, text, named) || names.some((name) => hasLonger(one.text, name))
+        ? isSaidByOther(one, text, named) ||
+          (isOwnDeed && one.role === "assistant" && ADVISES.test(text)) ||
+          names.some((name) => hasLonger(one.text, name))
         : relatives.length === 0
           ? isOwn
           : !relatives.some((asked) => mayBeSame(asked, relative));
