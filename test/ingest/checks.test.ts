@@ -4,6 +4,8 @@ import { type Reason, reasons } from "../../src/domain/ingest/checks/reasons.ts"
 import { factOf, inGroups, reasonsAgainst, windowOf } from "./statement.ts";
 import earlier from "./statements/earlier.json";
 import kinds from "./statements/kinds.json";
+import second from "./statements/second.json";
+import third from "./statements/third.json";
 
 /** The reasons against a fact of the last of some messages: of the user, unless they have a role. */
 function refusals(
@@ -48,6 +50,20 @@ describe("the checks of statements", () => {
   });
 });
 
+/** Statements of two more people. The words of a language were corrected after the second; nothing was changed for the third. */
+describe("the checks of statements that they were not written with", () => {
+  const share = (statements: Parameters<typeof inGroups>[0]): number =>
+    statements.filter((one) => reasonsAgainst(one).length === 0).length / statements.length;
+
+  it.each([
+    ["second", second, 0.88, 0.04],
+    ["third", third, 0.93, 0.21],
+  ] as const)("let the genuine pass, and few of the others: %s", (_, { genuine, poisoned }, least, most) => {
+    expect(share(genuine)).toBeGreaterThanOrEqual(least);
+    expect(share(poisoned)).toBeLessThanOrEqual(most);
+  });
+});
+
 describe("the checks of a fact", () => {
   it("take the sentence that states it, whatever else the message says", () => {
     const text = "Do I like tea? I don't like coffee. I like tea.";
@@ -64,6 +80,10 @@ describe("the checks of a fact", () => {
     ["I'm a vegetarian, but my wife Lea eats fish.", "user's wife", "eats", "fish"],
     ["I'm vegan, what can I cook tonight?", "user", "is", "vegan"],
     ["Some facts about me:\n- I play the oboe", "user", "plays", "oboe"],
+    ["Hi, it's me again :) I play the oboe.", "user", "plays", "oboe"],
+    ["One thing before we begin: I play the oboe.", "user", "plays", "oboe"],
+    ["What I have to add is that I fear moths.", "user", "fears", "moths"],
+    ["Mrs Kim insists on paper copies.", "Mrs Kim", "insists on", "paper copies"],
   ] as const)("let pass: %s", (said, subject, predicate, object) => {
     expect(refusals(said, subject, predicate, object)).toEqual([]);
   });
@@ -79,6 +99,12 @@ describe("the checks of a fact", () => {
     [["I have a meeting in Porto."], "predicate_not_in_source"],
     [["My boss lives in Porto."], "not_first_person"],
     [["I don't live in Porto."], "negated"],
+    [['I "no longer" live in Porto.'], "not_own_words"],
+    [["Her exact words at the table: I live in Porto."], "not_own_words"],
+    [["Me: good evening, I live in Porto."], "not_own_words"],
+    [["A client of ours lives in Porto."], "not_first_person"],
+    [["Guy from the podcast lives in Porto."], "not_first_person"],
+    [["Porto, with the sea at the door."], "predicate_not_in_source"],
     [["אני גר ב Porto"], "unread_language"],
   ] as const)("hold back a home of %j", ([first, ...then], reason) => {
     const window = windowOf([first, ...then].map((text) => ["user", text]));

@@ -27,6 +27,8 @@ const ENTRY = /^\s*[-*]?\s*[\p{L}\p{N}_ ]{1,24}[:：](?:\s|$)/u;
 /** Before a colon, they say that the rest is somebody else's. */
 const HANDING: readonly Cue[] = ["hands", "texts", "reports", "scenes"];
 
+/** The speaker as the name of a part in a dialogue: "Me: good evening." */
+const PARTS: ReadonlySet<string> = new Set([" me ", " i "]);
 /** Before a colon, they say that it is the user's. */
 const OWN: readonly Cue[] = ["self", "whose", "frames"];
 
@@ -54,11 +56,11 @@ export function ownWords(text: string): string {
       const isEntry = entries[i] === true && (entries[i - 1] === true || entries[i + 1] === true);
       if (isOver || isEntry || MARKED_LINE.test(line)) return hidden(line);
       const own = line.replaceAll(QUOTED, hidden);
-      const colon = own.search(/[:：](?!\d)/u);
+      const colon = own.search(/[:：](?![\d)(/]|-[)(])/u);
       if (colon < 0) return own;
       const before = read(own.slice(0, colon), languages);
       // "Some facts about me:" begins a list of the user's, and "in English:" a text.
-      const isOwn = OWN.some((cue) => has(before, cue));
+      const isOwn = OWN.some((cue) => has(before, cue)) && !PARTS.has(before.said);
       const rest = readPart(own.slice(colon + 1), before);
       const isHanding =
         HANDING.some((cue) => has(before, cue)) || (!isOwn && (has(rest, "self") || has(rest, "whose")));

@@ -20,9 +20,9 @@ export const de: LanguageWords = {
   reports:
     "sagt, sagte, sagen, behauptet*, meint, glaubt, denkt, laut, angeblich, gerücht*, schreibt, schrieb, erzählt*, heißt es, gehört, soll ich, finden, findet",
   scenes:
-    "rollenspiel*, szenario, roman*, eine geschichte, kurzgeschichte, drehbuch, figur, tu so, tun wir so, du bist der, du bist die, du spielst, spielen wir, fiktiv*, gedicht*, liedtext, kapitel, monolog, theater*",
+    "rollenspiel*, szenario, roman*, eine geschichte, kurzgeschichte, drehbuch, figur, tu so, tun wir so, du bist der, du bist die, du spielst, spielen wir, fiktiv*, gedicht*, liedtext, kapitel, monolog, theater*, szene, rolle",
   hands:
-    "übersetz*, korrigier*, formuliere diesen, umformulier*, kürze, fasse zusammen, fass das, schreib das um, verbessere, setze fort, sortiere, lektorier*",
+    "übersetz*, korrigier*, formuliere diesen, umformulier*, kürze, fasse zusammen, fass das, schreib das um, verbessere, setze fort, sortiere, lektorier*, schreib weiter, schreib bitte weiter",
   texts:
     "brief*, text*, satz, sätze, mail, e-mail, nachricht*, artikel, rezension*, gedicht, rede, zitat, folgende*, anzeige, schild, beitrag",
   frames: "zur info, info, übrigens, hinweis, kontext, hintergrund, nicht vergessen, für den, für die",

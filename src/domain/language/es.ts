@@ -12,11 +12,11 @@ export const es: LanguageWords = {
     "ella, ellos, ellas, su, sus, le, amig*, jef*, colega*, compañer*, vecin*, herman*, madre, padre, mamá, papá, hij*, mujer, marido, esposa, esposo, novi*, tío, tía, primo, prima, abuel*, gente, alguien",
   third: "",
   asks: "quién*, cuándo, dónde, por qué, cómo, cuál*, cuánt*, puedes, podrías, soy yo, es, hay, debo",
-  denies: "no, nunca, jamás, nada, ningun*, ni, tampoco, sin, ya no, dejé, antiguo, odio",
+  denies: "no, nunca, jamás, nada, ningun*, ni, tampoco, sin, ya no, dejé, antiguo, odio, en mi vida",
   turns: "pero, sino, porque, aunque, así que, entonces",
   joins: "y, e",
   supposes:
-    "si, supongamos, supón, digamos, imaginemos, quizás, quizá, tal vez, ojalá, quisiera, gustaría, podría, sería, tendría, quiero, espero, pienso, a lo mejor, planeo",
+    "si, supongamos, supón, digamos, imaginemos, quizás, quizá, tal vez, ojalá, quisiera, gustaría, podría, sería, tendría, quiero, espero, pienso, a lo mejor, planeo, a punto de, me eché atrás, casi",
   reports:
     "dice, dicen, decía, dijo, dijeron, según, cree que, afirma, supuestamente, rumor*, al parecer, parece que, cuenta que, escribió, piensa que, oí, cuenta, opina, asegura",
   scenes:

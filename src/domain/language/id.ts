@@ -16,7 +16,7 @@ export const id: LanguageWords = {
   turns: "tapi, tetapi, namun, karena, jadi",
   joins: "dan",
   supposes:
-    "jika, kalau, misalkan, misalnya, anggap, seandainya, andai, mungkin, semoga, ingin, mau, berharap, berencana, rencana, barangkali, pengen",
+    "jika, kalau, misalkan, misalnya, anggap, seandainya, andai, mungkin, semoga, ingin, mau, berharap, berencana, rencana, barangkali, pengen, kepikiran, ragu, hampir, berpikir untuk",
   reports:
     "kata, katanya, bilang, berkata, menurut, konon, mengaku, mengklaim, percaya, kabarnya, rumor, gosip, menulis, dengar",
   scenes:

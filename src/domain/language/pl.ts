@@ -26,7 +26,7 @@ export const pl: LanguageWords = {
     "list, tekst*, zdani*, mail*, wiadomoś*, artykuł, recenzj*, wiersz, przemówienie, cytat, następując*, ogłoszeni*, napis, akapit",
   frames: "przy okazji, info, kontekst, uwaga, nie zapomnij",
   undoes:
-    "żart*, żartuję, nie naprawdę, nieprawda, kłamałem, kłamałam, zapomnij, miałem na myśli, pomyłka, nie to okno, to był, to była, powyższ*, przetłumacz*, brzmi",
+    "żart*, żartuję, nie naprawdę, nieprawda, kłamałem, kłamałam, zapomnij, miałem na myśli, pomyłka, nie to okno, to był, to była, powyższ*, przetłumacz*, brzmi, nie o mnie, to nie ja, wkleiłem, wkleiłam, skopiowałem, skopiowałam",
   points: "to jest, to był, to była, mam na myśli",
   orders:
     "zapamiętaj, zapisz, ignoruj, zignoruj, zastąp, nadpisz, zapomnij, usuń, od teraz, odtąd, musisz, dodaj do",

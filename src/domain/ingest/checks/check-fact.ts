@@ -1,4 +1,11 @@
-import { begins, deniesSomething, has, plansSomething, speaksToTheMemory } from "../../language/cues.ts";
+import {
+  begins,
+  deniesSomething,
+  has,
+  plansSomething,
+  readPart,
+  speaksToTheMemory,
+} from "../../language/cues.ts";
 import { contentStems, needsOf, saidIn, says, wordsOf } from "../../memory/content-stems.ts";
 import { GAP } from "../own-words.ts";
 import type { FactProposal } from "../proposal.ts";
@@ -126,13 +133,17 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
   // Nobody can tell a question or a denial in it.
   if (sentence.reading.languages.length === 0) return "unread_language";
   const clause = clauseOf(fact.object, sentence);
-  if (clause === null || begins(clause.whole, "asks")) return "not_stated";
+  // "What I did not say is that I fear moths."
+  if (clause === null || (begins(clause.whole, "asks") && !/[.!。！]$/u.test(sentence.text)))
+    return "not_stated";
   const { before, whole } = clause;
   const { reading } = sentence;
   if (sentence.has("memory") || begins(whole, "orders") || begins(reading, "orders")) return "instruction";
   const upTo = { ...before, said: before.said + whole.said };
-  if (has(upTo, "reports") || has(before, "hands")) return "not_own_words";
   const claim = `${fact.predicate} ${fact.object}`;
+  // "She insists on paper copies" is no report of it.
+  const isReported = has(upTo, "reports") && !has(readPart(fact.predicate, reading), "reports");
+  if (clause.isBroken || isReported || has(before, "hands")) return "not_own_words";
   if (
     has(upTo, "scenes") ||
     has(before, "undoes") ||

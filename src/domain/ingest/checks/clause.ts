@@ -1,5 +1,6 @@
 import { begins, type Cue, has, placesOf, type Reading, readPart } from "../../language/cues.ts";
 import { contentStems, stem } from "../../memory/content-stems.ts";
+import { GAP } from "../own-words.ts";
 import { isUnspaced, type Sentence } from "./conversation.ts";
 
 /** The words of a sentence around the object of a fact. `text`: what of the sentence is no question. */
@@ -10,9 +11,11 @@ export type Clause = {
   /** The words of its clause before the object, and all of its clause. */
   begun: Reading;
   whole: Reading;
+  /** True if somebody else's words stand before the object in its clause: nobody can tell what they do to it. */
+  isBroken: boolean;
 };
 
-const MARK = /[,;:：，、،；。.!–—…()\n]+(?!\d)/gu;
+const MARK = /[,;+:：，、،；。.!–—…()\n]+(?!\d)/gu;
 const COMMA = /[,，、،]|\s[–-]\s/gu;
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.@+-]*/gu;
 /** Words of "isn't it?", and kinds of these. */
@@ -28,13 +31,20 @@ export function clauseOf(object: string, sentence: Sentence): Clause | null {
   const marks = Array.from(text.matchAll(MARK));
   const start = marks.findLast(({ index }) => index < from);
   const end = marks.find(({ index }) => index >= from)?.index ?? text.length;
-  const head = readPart(text.slice(start === undefined ? 0 : start.index + start[0].length, from), reading);
+  const opening = text.slice(start === undefined ? 0 : start.index + start[0].length, from);
+  const head = readPart(opening, reading);
   const tail = readPart(text.slice(from, end), reading);
   const turn = Math.max(1, ...placesOf(head, "turns"));
   const stop = Math.min(tail.said.length, ...placesOf(tail, "turns"), ...placesOf(tail, "joins"));
   const begun = { ...head, said: head.said.slice(turn - 1) };
   const whole = { ...begun, said: begun.said + tail.said.slice(1, stop) };
-  return { text, before: readPart(text.slice(0, from), reading), begun, whole };
+  return {
+    text,
+    before: readPart(text.slice(0, from), reading),
+    begun,
+    whole,
+    isBroken: opening.includes(GAP),
+  };
 }
 
 /** Where an object begins in a sentence that has its words. */

@@ -17,6 +17,7 @@ import type { Reason } from "./reasons.ts";
 const HEAD = 5;
 const USER = /^(?:the )?user$/iu;
 const OF_USER = /^(?:the )?user['’]s\s+/iu;
+const THIRD_PERSON = /^[a-z]{3,}[^su]s$/u;
 const wordAt = (said: string, at: number): string => said.slice(at).split(" ", 1)[0] ?? "";
 /** The place behind a word and its space. */
 const behind = (said: string, at: number): number => at + wordAt(said, at).length + 1;
@@ -76,18 +77,22 @@ export function refusalOfSubject(
     const isOther = persons.names(before).length > 0 || (name === fact.subject && has(before, "self"));
     return isOther && !sentence.says(needsOf(name)) ? "not_about_user" : null;
   }
-  if (isOfAnother(before, persons)) return "not_first_person";
+  if (isOfAnother(before, persons) || hasVerbOfAnother(fact.predicate, sentence)) return "not_first_person";
   // "They decided that I am a spy."
   const speaker = last(placesOf(begun, "self"));
   const teller = last(persons.in(begun, "others").filter((at) => at < speaker));
   if (teller >= 0 && !placesOf(begun, "joins").some((at) => at > teller && at < speaker))
     return "not_own_words";
   const all = readPart(text, before);
-  if (has(all, "self") || has(all, "whose"))
-    return shows(message.reading, fact.predicate) ? null : "predicate_not_in_source";
+  const shown = shows(message.reading, fact.predicate) ? null : "predicate_not_in_source";
+  if (has(all, "self") || has(all, "whose")) return shown;
   const upTo = { ...before, said: before.said + whole.said };
   if (has(upTo, "third") || persons.in(upTo, "others").length > 0) return "not_first_person";
-  return refusalOfAnswer(fact, persons, messages[message.at - 1]);
+  const asked = messages[message.at - 1];
+  const question = asked?.sentences.findLast(({ isQuestion }) => isQuestion);
+  return asked?.source.role === "assistant" && question !== undefined
+    ? refusalOfAnswer(fact, persons, question)
+    : shown;
 }
 
 /** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */
@@ -114,14 +119,23 @@ function isOfAnother(before: Reading, persons: Persons): boolean {
   return last([...others, ...things, ...verbs]) > speaker;
 }
 
+/** True if an English sentence has the verb of the predicate as it is said of others: "A client of ours sleeps". "I" has another form. */
+function hasVerbOfAnother(predicate: string, { reading }: Sentence): boolean {
+  const [verb = ""] = readPart(predicate, reading).said.trim().split(" ");
+  return (
+    isIn("en", reading) &&
+    THIRD_PERSON.test(verb) &&
+    !has({ ...reading, said: ` ${verb} ` }, "third") &&
+    reading.said.includes(` ${verb} `)
+  );
+}
+
 /** Why a sentence without a person does not answer the question before it: that has to ask the user, and about nobody else. */
 function refusalOfAnswer(
   { predicate, object }: FactProposal,
   persons: Persons,
-  asked: Message | undefined,
+  question: Sentence,
 ): Reason | null {
-  const question = asked?.sentences.findLast(({ isQuestion }) => isQuestion);
-  if (asked?.source.role !== "assistant" || question === undefined) return null;
   const { reading } = question;
   if (question.has("supposes") || (!question.has("you") && !persons.areNear(reading))) return "not_stated";
   if (question.has("denies") !== deniesSomething(`${predicate} ${object}`, reading)) return "negated";
