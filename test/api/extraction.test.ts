@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { ScriptedModel } from "../doubles/language-models.ts";
+import { tool } from "../mcp-calls.ts";
 import { ingested, memoriesOf, messagesOf, ring, user } from "../ingest/calls.ts";
 
 const PATH = "/v1/extraction";
@@ -211,17 +212,10 @@ describe("patterns of redaction", () => {
     });
     expect(status).toBe(200);
     expect(await memoriesOf(other)).toMatchObject([{ text: "My card is [card]." }]);
-    const message = {
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "remember", arguments: { user: other, text: `Card ${CARD} again` } },
-    };
-    const answer = await call("/v1/mcp", {
-      json: message,
-      headers: { Accept: "application/json, text/event-stream" },
-    });
-    expect(answer.text).not.toContain(CARD);
+    const args = { text: `Card ${CARD} again`, tags: [CARD] };
+    const { structured } = await tool(other, "memory_remember", args);
+    const { body } = await call(`/v1/users/${other}/memories/${structured.id}`);
+    expect(body).toMatchObject({ text: "Card [card] again", tags: ["[card]"] });
   });
 
   it("let nothing be stored while D1 does not tell them, and refuse a body in which they match too often", async () => {

@@ -9,6 +9,7 @@ import { isAllowed, UNKNOWN_ORIGIN } from "../http/cors.ts";
 import { requireSameDeployment } from "../http/deployment.ts";
 import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { parsedBody, readBody } from "../http/json-body.ts";
+import { redactBody } from "../http/redact.ts";
 import { countCall, countUsers, limitCaller } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
@@ -54,6 +55,7 @@ mcp.use(
   requireSameDeployment,
   limitCaller,
   readBody(limits.mcpBody),
+  redactBody,
 );
 mcp.post("/mcp", refusePreconditions(), async (c) => {
   const access = unwrap(accessOf(c.get("caller"), c.req.header(USER_HEADER)));
