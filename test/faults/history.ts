@@ -237,11 +237,14 @@ async function checkNotRecalled(user: User, { op }: Chosen): Promise<void> {
   if (back.length > 0) throw new Error(`${user.name} recalls what is being forgotten: ${back[0]?.text}`);
 }
 
-/** Rings the alarm whenever it is due, until none is set. */
+/** Only the end of a wait in quarantine is so far away, which no history has. */
+const FAR_MS = 20 * 24 * 60 * 60_000;
+
+/** Rings the alarm whenever it is due, until none is set, or one for the end of a wait. */
 async function rest(user: User): Promise<void> {
   for (let rung = 0; rung < 300; rung++) {
     const due = await runInDurableObject(await user.object(), (_, { storage }) => storage.getAlarm());
-    if (due === null) return;
+    if (due === null || due > clock() + FAR_MS) return;
     control.clockAt = Math.max(clock(), due);
     await user.alarm();
   }
