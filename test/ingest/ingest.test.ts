@@ -189,6 +189,10 @@ it("stores what the caller's own model found", async () => {
   expect(memory).toMatchObject({ ...fields, text: "I have moved to Lisbon.", source: { message: 1 } });
   const again = await ingested(owner, { messages: moved, extracted: { facts: [fact] } });
   expect(again).toMatchObject({ status: "done", counts: { known: 1 } });
+  // The sentence does not say what somebody corrects.
+  const path = `/v1/users/${owner}/memories/${memory.id}`;
+  const { body: corrected } = await call(path, { method: "PATCH", json: { object: "Faro" } });
+  expect(corrected).toMatchObject({ object: "Faro", text: "user lives in Faro" });
 });
 
 it("gives a memory the least trust of its messages, of who extracted it, and of the token", async () => {

@@ -89,8 +89,8 @@ it("lists and deletes a session with what was extracted from it, and nothing els
     all.push(...page.memories.map(({ summary }) => summary));
     ({ cursor } = page);
   } while (cursor !== undefined);
-  expect(all.toSorted()).toEqual(["of the session, by hand", "user lives in Porto"]);
-  expect((await profile.getSummary({ sessionId: "s" })).summary).toContain("- user lives in Porto");
+  expect(all.toSorted()).toEqual(["I live in Porto.", "of the session, by hand"]);
+  expect((await profile.getSummary({ sessionId: "s" })).summary).toContain("- I live in Porto.");
   await profile.deleteSession("s");
   await profile.deleteSession("s");
   expect((await profile.list()).memories.map(({ summary }) => summary)).toEqual(["kept elsewhere"]);
