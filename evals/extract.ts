@@ -155,7 +155,7 @@ async function memoriesOf(client: Cairn, user: string): Promise<Memory[]> {
 export function printExtracted(all: readonly Judged[], model: string | null): void {
   console.log(
     model === null
-      ? "\nWithout a model: candidates of the patterns, in quarantine."
+      ? "\nWithout a model: sentences that patterns find, and facts of the sure ones."
       : `\nFacts of ${model}: live where they pass every check, else in quarantine.`,
   );
   const sum = (of: (one: Judged) => number) => (some: readonly Judged[]) =>

@@ -328,7 +328,8 @@ export function states(row: MemoryRow, candidate: Candidate): boolean {
 export function patchedText(current: MemoryRow, body: PatchMemoryBody): string {
   if (body.text !== undefined) return body.text;
   // A text made of the triple follows the triple. A sentence of a message states the former object.
-  const isSentence = current.subject !== null && current.source?.message !== undefined && body.object !== null;
+  const isSentence =
+    current.subject !== null && current.source?.message !== undefined && body.object !== null;
   return (saysItsTriple(current) || isSentence) && body.object !== undefined
     ? wordsOf({ ...current, object: body.object })
     : current.text;
