@@ -34,7 +34,7 @@ export const migrations: readonly Migration[] = [
       CREATE TABLE erasure_epoch (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
       INSERT INTO erasure_epoch (epoch, erased_up_to) VALUES (0, 0);
 
-      -- speakers: JSON, the names of its users; null if none of them has one.
+      -- speakers: JSON, the names of its users; null if no user wrote in it.
       CREATE TABLE threads (
         n INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,

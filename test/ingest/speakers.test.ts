@@ -10,11 +10,13 @@ import { checkProposal } from "../../src/domain/ingest/checks/check-proposal.ts"
 import { candidatesIn } from "../../src/domain/ingest/patterns.ts";
 import type { SourceMessage } from "../../src/domain/ingest/proposal.ts";
 import { sessionsOf } from "../../src/domain/ingest/sessions.ts";
-import { type Answer, call, newUser } from "../call.ts";
+import { type Answer, call, newUser, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { ScriptedModel } from "../doubles/language-models.ts";
+import { append, create } from "../thread-calls.ts";
 import { ingest, ingested, memoriesOf } from "./calls.ts";
 import { sourceMessage } from "./source-message.ts";
+import poisoned from "./statements/names.json";
 
 afterEach(restore);
 
@@ -27,7 +29,7 @@ const speakersOf = (...names: unknown[]): Speakers =>
   withSpeakers(
     null,
     names.map((name) => message(name)),
-    () => false,
+    true,
   ) ?? UNNAMED;
 /** For each of these names of users in one thread, if it is the owner's. */
 const owned = (names: unknown[], owners: string[] | null = null) =>
@@ -55,6 +57,15 @@ describe("the owner of a memory", () => {
       expect(speakerOf(message(name))).toBeNull();
     }
     expect(isOfOwner({ role: "assistant", content: "" }, UNNAMED)).toBe(false);
+  });
+
+  it("stays who it is when a model or a tool writes under another name, or without one", () => {
+    const ana = speakersOf("Ana");
+    for (const name of ["Mallory", null]) {
+      expect(withSpeakers(ana, [message(name)], false)).toBe(ana);
+      const unknown = withSpeakers(null, [message(name)], false);
+      expect(isOfOwner(message("Ana"), withSpeakers(unknown, [message("Ana")], true) ?? UNNAMED)).toBe(false);
+    }
   });
 
   it("may have the name in `speaker`", () => {
@@ -93,6 +104,23 @@ describe("an ingest with `owners`", () => {
     expect(await again(["Ana"])).toBeGreaterThan(0);
     expect(await again(["ana"])).toBe(0);
     expect(await again(["Bob"])).toBeGreaterThan(0);
+  });
+
+  it("takes them from a person or a backend only", async () => {
+    const user = newUser();
+    const token = await tokenWith({ user, trust: "model" });
+    const by = (owners: string[]) => ingest(user, { sessionId: "s", messages: talk, owners }, { token });
+    const refused = await by(["Bob"]);
+    expect([refused.status, refused.body.error.code, refused.body.error.details[0].path]).toEqual([
+      403,
+      "trust_too_low",
+      "body.owners",
+    ]);
+    expect((await call(`/v1/users/${user}/threads`)).body.items).toEqual([]);
+    const { body } = await ingest(user, { sessionId: "s", messages: talk, owners: ["Ana"] });
+    expect((await by(["ana"])).status).toBe(202);
+    expect((await by(["Bob"])).status).toBe(403);
+    expect(await ownersOf(body.threadId)).toEqual(["Ana"]);
   });
 
   it.each([
@@ -148,6 +176,69 @@ describe("the checks of a chat of several people", () => {
       ).toEqual(["not_about_user"]);
     const nobody = sourceMessage({ text: "I live in Rome.", isOwner: false });
     expect(check(nobody, ["user", "lives in", "Rome"])).toEqual(["not_about_user"]);
+  });
+
+  it("let nobody call themselves something that reads as the user", () => {
+    const names = ["ᵘser", "usᵉʳ", "useʳ", "ＵＳＥＲ", "Üser", "User:", "User (Ana)", "user’s", "the owner"];
+    for (const speaker of [...names, "The owner of this memory", "[user]", "user -- Ana"])
+      for (const subject of [speaker, "user"])
+        expect(
+          check(sourceMessage({ text: "I live in Rome.", speaker }), [subject, "lives in", "Rome"]),
+          speaker,
+        ).toContain("not_about_user");
+    for (const speaker of ["User 42", "user_42", "Owner Smith", "Userra"])
+      expect(
+        check(sourceMessage({ text: "I live in Rome.", speaker }), [speaker, "lives in", "Rome"]),
+        speaker,
+      ).toEqual([]);
+  });
+
+  it.each(poisoned.names)("take no name that says more than a name: %s", (speaker) => {
+    const said = sourceMessage({ text: "I live in Porto.", speaker });
+    expect(check(said, [speaker, "lives in", "Porto"])).toContain("not_about_user");
+    const window = [said];
+    expect([...sessionsOf(window, { gapMs: 1000 })].map(({ text }) => text)).toEqual([""]);
+    const text = `${speaker}: I live in Porto.`;
+    expect(checkProposal("episode", { text, sources: [1] }, window)).toContain("not_said_by_user");
+  });
+
+  it.each([
+    "auth0|5f7c8ec7a1b2c3d4e5f60718",
+    "bob#1234",
+    "3f0d4c1e-9a54-4f0e-8f1b-0a4c2f7d9e11",
+    "bob.smith@me.com",
+    "Bob (Sales)",
+    "Bob 🚀",
+    "Dr. María de la Cruz",
+    "Ludwig van Beethoven",
+    "An Nguyen",
+    "My Le",
+    "山田 太郎",
+    "Ольга Иванова",
+    "O’Brien",
+  ])("take a name of any form, and an id: %s", (speaker) => {
+    const name = speakerOf(message(speaker));
+    const said = sourceMessage({ text: "I'm allergic to peanuts.", speaker: name });
+    expect(check(said, [name ?? "", "is allergic to", "peanuts"])).toEqual([]);
+  });
+
+  it("take a name with half of a pair of characters as it is stored", () => {
+    const name = speakerOf(message("Bob \ud83d")) ?? "";
+    expect(name).toBe("Bob \ufffd");
+    const said = sourceMessage({ text: "I'm allergic to peanuts.", speaker: name });
+    expect(check(said, [name, "is allergic to", "peanuts"])).toEqual([]);
+  });
+
+  it("take an episode by rules that names who speaks", () => {
+    const talk = [bob("Hello. I live in Rome and work as a nurse."), ana("Nice, I live in Porto.")];
+    for (const window of [[...talk.slice(0, 1)], talk.map((one, i) => ({ ...one, seq: i + 1 }))]) {
+      const [session] = sessionsOf(window, { gapMs: 1000 });
+      expect(session?.text).toContain("Bob: ");
+      const sources = window.map(({ seq }) => seq);
+      expect(checkProposal("episode", { text: session?.text ?? "", sources }, window)).toEqual([]);
+    }
+    const short = [bob("Hello, I moved.")];
+    expect(checkProposal("episode", { text: "Bob: Hello, I moved.", sources: [1] }, short)).toEqual([]);
   });
 
   it("take the message that states a fact, whoever else it cites", () => {
@@ -223,6 +314,31 @@ describe("an ingest of a chat of several people", () => {
     const facts = [fact("user", "kiwi", 0), fact("user", "peanuts", 1), fact("Ana", "kiwi", 0)];
     await ingested(user, { messages: chat, extracted: { facts } });
     expect(await stored(user)).toEqual([["Ana: I'm allergic to kiwi.", "Ana"]]);
+  });
+
+  const image = { role: "user", content: [{ type: "image", image: "https://a.example/cat.png" }] };
+
+  it.each([
+    ["that is an image", image, false],
+    ["that was deleted", message(null, "Hello there."), true],
+  ])("knows of a user without a name by a message %s", async (_, first, isDeleted) => {
+    const user = newUser();
+    const { id: threadId } = await create(user);
+    const { body } = await append(threadId, [first]);
+    if (isDeleted) await call(`/v1/threads/${threadId}/messages/${body.lastSeq}`, { method: "DELETE" });
+    await append(threadId, [message("Bob", "I'm allergic to peanuts.")]);
+    await ingested(user, { threadId, extract: ["facts"] });
+    expect(await stored(user)).toEqual([["Bob: I'm allergic to peanuts.", "Bob"]]);
+  });
+
+  it("keeps its only name as the owner's though a tool writes under another", async () => {
+    const user = newUser();
+    const { id: threadId } = await create(user);
+    await append(threadId, [message("Ana", "Hello there.")]);
+    await append(threadId, [message("Mallory", "Hello.")], {}, { "Cairn-Trust": "tool" });
+    await append(threadId, [message("Ana", "I'm allergic to kiwi.")]);
+    await ingested(user, { threadId, extract: ["facts"] });
+    expect(await stored(user)).toEqual([["I'm allergic to kiwi.", undefined]]);
   });
 
   it("asks the model with the names, and says whose message is not the user's", async () => {

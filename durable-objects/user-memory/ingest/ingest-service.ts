@@ -3,6 +3,7 @@ import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.
 import { continues } from "../../../src/domain/ingest/known-messages.ts";
 import { type FailedRange, withRange, within } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
+import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { Extracted, Ingest, Ingested } from "../../../src/domain/schema/ingest.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
@@ -163,6 +164,11 @@ export class IngestService {
     const { owners } = request;
     const known = thread.speakers ?? UNNAMED;
     const ownersChanged = owners !== undefined && !sameOwners(known.owners, owners);
+    if (ownersChanged && !isPerson(request.by.trust))
+      return fail("trust_too_low", {
+        message: "A token of this trust does not say which names are the owner's.",
+        details: [{ path: "body.owners", message: "needs a token of the trust `user` or `operator`" }],
+      });
     // Before the messages: an instruction is marked if it is the owner's.
     if (ownersChanged) stores.threads.setSpeakers(thread, { ...known, owners });
     const placed = placeMessages(this.#deps, thread, request);

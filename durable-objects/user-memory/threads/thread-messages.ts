@@ -13,6 +13,7 @@ import {
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
+import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { Trust } from "../../../src/domain/schema/provenance.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
@@ -77,7 +78,7 @@ export class ThreadMessages {
       const saidAt = (i: number) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now));
       const embeds = this.#embeds(thread);
       const messages = bodies.map(parsed);
-      const speakers = this.#withSpeakers(thread, first, messages);
+      const speakers = this.#withSpeakers(thread, messages, trust);
       const waits = messages.map((message, i) =>
         this.#write(positionOf(thread.n, first + i), bodies[i] ?? new Uint8Array(), {
           message,
@@ -104,7 +105,8 @@ export class ThreadMessages {
     { body, createdAt, trust }: { body: Uint8Array; createdAt: number; trust: Trust | undefined },
   ): boolean {
     const message = parsed(body);
-    const isOwner = isOfOwner(message, this.#withSpeakers(thread, seq, [message]));
+    // Whoever wrote it: names that are left out would make one of several the owner.
+    const isOwner = isOfOwner(message, this.#withSpeakers(thread, [message], "user"));
     const embeds = this.#embeds(thread);
     return this.#write(positionOf(thread.n, seq), body, { message, isOwner, createdAt, trust, embeds });
   }
@@ -156,7 +158,7 @@ export class ThreadMessages {
       const message = parsed(body);
       const waits = this.#write(position, body, {
         message,
-        isOwner: isOfOwner(message, this.#withSpeakers(thread, seq, [message])),
+        isOwner: isOfOwner(message, this.#withSpeakers(thread, [message], trust)),
         createdAt,
         trust,
         embeds: this.#embeds(thread),
@@ -309,15 +311,10 @@ export class ThreadMessages {
     return this.#deps.byMeaning && indexing !== "lexical";
   }
 
-  /** The speakers of a thread, with the names that further messages bring. `first`: the seq of the first of these. */
-  #withSpeakers(thread: StoredThread, first: number, messages: readonly Message[]): Speakers {
-    const { reader, threads } = this.#stores;
-    const hadUser = () => {
-      const before = { order: "newest", from: first, view: "raw", slice: 1, role: "user" } as const;
-      return !reader.walk(thread, before).next().done;
-    };
-    const speakers = withSpeakers(thread.speakers, messages, hadUser);
-    if (speakers !== null && speakers !== thread.speakers) threads.setSpeakers(thread, speakers);
+  /** The speakers of a thread, with those that further messages bring. `trust`: the writer's, a person's unless set. */
+  #withSpeakers(thread: StoredThread, messages: readonly Message[], trust: Trust = "user"): Speakers {
+    const speakers = withSpeakers(thread.speakers, messages, isPerson(trust));
+    if (speakers !== null && speakers !== thread.speakers) this.#stores.threads.setSpeakers(thread, speakers);
     return speakers ?? UNNAMED;
   }
 

@@ -4,12 +4,18 @@ import { type AnyMessage, field } from "./message.ts";
 
 /**
  * The names under which a thread's users write, as they are compared. `hasUnnamed`: one writes without a name. `owners`: the names
- * of the memory's owner, as the caller gave them; null if none were given.
+ * of the memory's owner, as the caller gave them; null if none were given. `byPerson`: a person or a backend wrote for one of them.
  */
-export type Speakers = { names: readonly string[]; hasUnnamed: boolean; owners: readonly string[] | null };
+export type Speakers = {
+  names: readonly string[];
+  hasUnnamed: boolean;
+  owners: readonly string[] | null;
+  byPerson?: true;
+};
 
 /** A thread in which nobody has a name. */
 export const UNNAMED: Speakers = { names: [], hasUnnamed: true, owners: null };
+const NONE: Speakers = { names: [], hasUnnamed: false, owners: null };
 
 /** Names of a thread that are noted. Two of them are enough to tell that there are several. */
 const NOTED = 64;
@@ -19,7 +25,8 @@ const NOBODY = "";
 /** The name of who wrote a message, its `name` or its `speaker`; null without one. */
 export function speakerOf(message: AnyMessage): string | null {
   const name = givenName(message);
-  const text = typeof name === "number" ? String(name) : name;
+  // Half of a pair of characters has no bytes: a stored name would be another.
+  const text = typeof name === "number" ? String(name) : typeof name === "string" && name.toWellFormed();
   return typeof text === "string" && text.length <= limits.speaker && text.trim() !== "" ? text.trim() : null;
 }
 
@@ -39,24 +46,27 @@ export function ownerNames(speakers: Speakers): readonly string[] {
 }
 
 /**
- * The speakers of a thread with those of further messages; the same object if there is none new. `hadUser`: true if a user wrote in
- * the thread before, which is asked for at the first name only.
+ * The speakers of a thread with those of further messages; the same object if there is none new. `isByPerson`: a person or a backend
+ * writes them. What others write changes nothing once one of these has written: a tool could silence the owner with a second name.
  */
 export function withSpeakers(
   known: Speakers | null,
   messages: readonly AnyMessage[],
-  hadUser: () => boolean,
+  isByPerson: boolean,
 ): Speakers | null {
+  if (!isByPerson && known?.byPerson === true) return known;
   let speakers = known;
-  const keys = messages.filter((message) => field(message, "role") === "user").map(keyOf);
-  for (const [i, key] of keys.entries()) {
-    if (key === null && speakers !== null && !speakers.hasUnnamed)
-      speakers = { ...speakers, hasUnnamed: true };
-    if (key === null || speakers?.names.includes(key) || (speakers?.names.length ?? 0) >= NOTED) continue;
-    speakers =
-      speakers === null
-        ? { names: [key], hasUnnamed: i > 0 || hadUser(), owners: null }
-        : { ...speakers, names: [...speakers.names, key] };
+  for (const message of messages) {
+    if (field(message, "role") !== "user") continue;
+    const key = keyOf(message);
+    const { names, hasUnnamed, byPerson } = speakers ?? NONE;
+    const isNoted = key === null ? hasUnnamed : names.includes(key) || names.length >= NOTED;
+    if (isNoted && (byPerson === true || !isByPerson)) continue;
+    speakers = {
+      ...(speakers ?? NONE),
+      ...(!isNoted && (key === null ? { hasUnnamed: true } : { names: [...names, key] })),
+      ...(isByPerson && { byPerson: true }),
+    };
   }
   return speakers;
 }

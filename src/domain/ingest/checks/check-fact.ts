@@ -44,7 +44,15 @@ const refused = (...reasons: Reason[]): Verdict => ({ reasons, sentence: null, s
 /** Checks a fact against the messages that it cites: one sentence in a user's own words has to state it. */
 export function checkFact(fact: FactProposal, conversation: Conversation): Verdict {
   const { subject, predicate, object, text = "", sources } = fact;
-  const whole = [subject, predicate, object, text].join(" ");
+  const cited = conversation.of(sources);
+  const said = cited.filter(({ source }) => source.role === "user");
+  const voices = voicesOf(
+    fact,
+    said.map((message) => ({ ...message.source, message })),
+  );
+  // The name of another is judged as a name: ids are names, too.
+  const voiced = voices.find((voice) => voice.fact.subject !== subject)?.fact ?? fact;
+  const whole = [voiced.subject, predicate, object, voiced.text ?? ""].join(" ");
   const reasons: Reason[] = [];
   const isTooLong =
     [subject, predicate].some((part) => part.length > SHORT) ||
@@ -55,23 +63,18 @@ export function checkFact(fact: FactProposal, conversation: Conversation): Verdi
   if (holdsSecret(whole)) reasons.push("secret");
   if (speaksToTheMemory(`${predicate} ${object}`) || speaksToTheMemory(withoutTheUser(text)))
     reasons.push("instruction");
-  const cited = conversation.of(sources);
   if (hidesSomething(whole) || cited.some(({ hides }) => hides)) reasons.push("hidden_characters");
   // Its words are refused for their number: nothing is looked for.
   if (isTooLong) return refused(...reasons);
-  const said = cited.filter(({ source }) => source.role === "user");
   if (said.length === 0) return refused(...reasons, "not_said_by_user");
-  const voices = voicesOf(
-    fact,
-    said.map((message) => ({ ...message.source, message })),
-  ).map((voice) =>
+  const verdicts = voices.map((voice) =>
     stated(
       voice.fact,
       voice.messages.map(({ message }) => message),
       conversation,
     ),
   );
-  const found = voices.find((one) => one.reasons.length === 0) ?? voices[0] ?? refused("not_about_user");
+  const found = verdicts.find((one) => one.reasons.length === 0) ?? verdicts[0] ?? refused("not_about_user");
   return { ...found, reasons: [...new Set([...reasons, ...found.reasons])] };
 }
 

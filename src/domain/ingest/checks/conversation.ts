@@ -3,6 +3,7 @@ import { contentStems, type needsOf, type Said, saidIn, says } from "../../memor
 import { GAP, ownWords, sentencesOf } from "../own-words.ts";
 import type { SourceMessage } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
+import { withSpeaker } from "./check-speaker.ts";
 
 /** Characters at each end of a message that are compared with a proposal. What is between them shows nothing. */
 const COMPARED = 12_000;
@@ -116,12 +117,18 @@ export class Message {
     ));
   }
 
+  /** The text as an episode tells it: with the name of a user who is not the owner. */
+  get #voiced(): string {
+    const { role, speaker, isOwner } = this.source;
+    return (role === "user" ? withSpeaker(this.told, { speaker, isOwner }) : null) ?? this.told;
+  }
+
   get stems(): readonly string[] {
-    return (this.#stems ??= contentStems(this.told));
+    return (this.#stems ??= contentStems(this.#voiced));
   }
 
   get said(): Said {
-    return (this.#said ??= saidIn(this.told));
+    return (this.#said ??= saidIn(this.#voiced));
   }
 }
 
