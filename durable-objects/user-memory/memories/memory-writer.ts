@@ -478,19 +478,25 @@ export class MemoryWriter {
       this.#forgetSlices(owner, this.#forgottenWith(over, { keepEntries: true }), { keepEntries: true });
       if (await this.#pending.flush()) await this.#revive(owner);
       if (settled) await this.#endWaits(owner);
+      // An erasure that D1 lacks holds up all writes, and none of them says when to try again.
+      else if (this.#pending.log.nextDue() === null) throw new Error("D1 lacks an erasure of this user");
     });
   }
 
   /** Expires a slice of the memories that wait for too long. In turn, with no write pending. */
   async #endWaits(owner: Owner): Promise<void> {
     const { transactions, now } = this.#deps;
+    if (!(await this.#pending.flush())) return;
+    // At once with the note: a memory that is deleted in between would come back.
     const put = this.#waiting.late(now());
-    if (put.length === 0 || !(await this.#pending.flush())) return;
+    if (put.length === 0) return;
     const intent = transactions.atomically(() => this.#pending.note({ owner, put, forget: [] }));
     const outcome = await this.#pending.apply(intent, { first: true });
     const expired = put.filter(({ correctedAt }) => correctedAt === null).length;
     // One that stays pending is carried out later, and noted now.
     if (outcome === "done" || outcome === "pending") await this.#waiting.note(owner, expired, now());
+    // The next try waits for longer and longer: these memories are due all the time.
+    else throw new Error(`D1 did not take the end of waits in quarantine: ${outcome}`);
   }
 
   /** The time of the next retry, expiry or end of a wait; null if there is none. */
