@@ -146,7 +146,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   remember(...[owner, request]: Args<"remember">) {
     this.#noteOwner(owner, "memory");
     const { memories, citations } = this.#parts;
-    return memories.remember(owner, { ...request, statedAt: (body) => citations.statedAt(body) });
+    return memories.remember(owner, { ...request, statedAt: citations.ofCall() });
   }
 
   patchMemory(...args: Args<"patchMemory">) {

@@ -68,7 +68,7 @@ export const migrations: readonly Migration[] = [
 
       -- document: of a long message, what recall reads instead of the body, which comes last in the row. role: null if it has no words.
       -- standing: 2 if its user gives a standing instruction in it, 1 if a preference alone; passages: where, as JSON.
-      -- trust: of who appended it; null for a person.
+      -- trust: of who appended it; null for a person. appended_at: set if created_at was ahead of it.
       CREATE TABLE messages (
         position INTEGER PRIMARY KEY,
         created_at INTEGER NOT NULL,
@@ -76,6 +76,7 @@ export const migrations: readonly Migration[] = [
         standing INTEGER,
         passages TEXT,
         trust TEXT,
+        appended_at INTEGER,
         document TEXT,
         body BLOB NOT NULL
       );

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { limits } from "../../src/domain/limits.ts";
 import { type Answer, call, newUser, tokenWith } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { mcp } from "../mcp-calls.ts";
 import { remember } from "../memory-calls.ts";
 import { append, create, say } from "../thread-calls.ts";
@@ -81,6 +81,17 @@ describe("a fact that a model writes against a person's", () => {
   ])("waits if it cites %s", async (_, message) => {
     const { user, thread, last } = await chat(message);
     expect(outcome(await write(user, { thread, message: last }))).toEqual(WAITS);
+    expect(outcome(await write(user, { thread }))).toEqual(WAITS);
+  });
+
+  it("takes a message for no newer than its append, whatever time it has", async () => {
+    const [user, hour] = [newUser(), DAY / 24];
+    const { id: thread } = await create(user);
+    await append(thread, [say(MOVED)], { createdAt: clock() + 20 * hour });
+    control.clockAhead += hour;
+    await remember(user, { ...home, object: "Porto" });
+    expect(outcome(await write(user, { thread }))).toEqual(WAITS);
+    control.clockAhead += 21 * hour;
     expect(outcome(await write(user, { thread }))).toEqual(WAITS);
   });
 

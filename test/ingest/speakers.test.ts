@@ -9,6 +9,7 @@ import {
 import { checkProposal } from "../../src/domain/ingest/checks/check-proposal.ts";
 import { candidatesIn } from "../../src/domain/ingest/patterns.ts";
 import type { SourceMessage } from "../../src/domain/ingest/proposal.ts";
+import { searchableText } from "../../src/domain/memory/message-text.ts";
 import { sessionsOf } from "../../src/domain/ingest/sessions.ts";
 import { type Answer, call, newUser, tokenWith } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
@@ -55,6 +56,7 @@ describe("the owner of a memory", () => {
     for (const name of ["", "  ", "x".repeat(257), {}, true]) {
       expect(owned([name])).toEqual([false]);
       expect(speakerOf(message(name))).toBeNull();
+      expect(searchableText(message(name)).text).toBe("somebody: Hello.");
     }
     expect(isOfOwner({ role: "assistant", content: "" }, UNNAMED)).toBe(false);
   });
@@ -104,6 +106,25 @@ describe("an ingest with `owners`", () => {
     expect(await again(["Ana"])).toBeGreaterThan(0);
     expect(await again(["ana"])).toBe(0);
     expect(await again(["Bob"])).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["extracts none", { extract: ["episodes"] }],
+    [
+      "brings its own",
+      {
+        extracted: {
+          facts: [{ subject: "Bob", predicate: "lives in", object: "Rome", sources: [1] }],
+        },
+      },
+    ],
+  ])("extracts facts again also if the ingest that brings others %s", async (_, kinds) => {
+    const user = newUser();
+    await ingest(user, { messages: talk, extract: ["facts"] });
+    await ingest(user, { messages: talk, ...kinds, owners: ["Ana"] });
+    const again = async () => (await ingested(user, { messages: talk, extract: ["facts"] })).results.length;
+    expect(await again()).toBeGreaterThan(0);
+    expect(await again()).toBe(0);
   });
 
   it("takes them from a person or a backend only", async () => {
@@ -231,7 +252,7 @@ describe("the checks of a chat of several people", () => {
 
   it("take an episode by rules that names who speaks", () => {
     const talk = [bob("Hello. I live in Rome and work as a nurse."), ana("Nice, I live in Porto.")];
-    for (const window of [[...talk.slice(0, 1)], talk.map((one, i) => ({ ...one, seq: i + 1 }))]) {
+    for (const window of [talk.slice(0, 1), talk.map((one, i) => ({ ...one, seq: i + 1 }))]) {
       const [session] = sessionsOf(window, { gapMs: 1000 });
       expect(session?.text).toContain("Bob: ");
       const sources = window.map(({ seq }) => seq);
@@ -309,6 +330,13 @@ describe("an ingest of a chat of several people", () => {
     ]);
   });
 
+  it("names the speaker of a fact that cites the messages of others as well", async () => {
+    const user = newUser();
+    const facts = [fact("Bob", "peanuts", 0, 1)];
+    await ingested(user, { messages: chat, owners: ["Ana"], extracted: { facts } });
+    expect(await stored(user)).toEqual([["Bob: I'm allergic to peanuts.", "Bob"]]);
+  });
+
   it("holds nothing of the user if nobody says which of the names is the owner's", async () => {
     const user = newUser();
     const facts = [fact("user", "kiwi", 0), fact("user", "peanuts", 1), fact("Ana", "kiwi", 0)];
@@ -329,6 +357,16 @@ describe("an ingest of a chat of several people", () => {
     await append(threadId, [message("Bob", "I'm allergic to peanuts.")]);
     await ingested(user, { threadId, extract: ["facts"] });
     expect(await stored(user)).toEqual([["Bob: I'm allergic to peanuts.", "Bob"]]);
+  });
+
+  it("shows who has no usable name as somebody, and not as the user", async () => {
+    const user = newUser();
+    const { id: threadId } = await create(user);
+    await append(threadId, [message("x".repeat(257), "I'm allergic to peanuts.")]);
+    const { body } = await call(`/v1/users/${user}/recall`, {
+      json: { query: "Who is allergic to peanuts?" },
+    });
+    expect(body.hits.map(({ name }: { name?: string }) => name)).toEqual(["somebody"]);
   });
 
   it("keeps its only name as the owner's though a tool writes under another", async () => {

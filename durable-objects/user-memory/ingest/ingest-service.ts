@@ -1,7 +1,7 @@
 import { areSpeakers, sameOwners, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { continues } from "../../../src/domain/ingest/known-messages.ts";
-import { type FailedRange, withRange, within } from "../../../src/domain/ingest/ranges.ts";
+import { type FailedRange, withRange, within, without } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { Extracted, Ingest, Ingested } from "../../../src/domain/schema/ingest.ts";
@@ -182,15 +182,18 @@ export class IngestService {
     const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
     if (extracted !== undefined && !extracted.ok) return extracted;
     const { store, languageModel, alarms, now } = this.#deps;
-    const { marks: began, failed } = this.#extentOf(thread);
-    // A fork keeps what failed in its origin.
-    if (failed.length > 0 && store.marks(thread.n) === null) store.reach(thread.n, began, failed);
+    const { marks: began, failed: before } = this.#extentOf(thread);
+    const noted = ownersChanged ? ofOthersBefore(before, began) : before;
+    // What this ingest extracts of it fails there again, if it does. A fork keeps what failed in its origin.
+    const owned = within(noted, request).filter(({ why }) => why === OWNERS);
+    const failed = owned.reduce((ranges, one) => without(ranges, one), noted);
+    if (ownersChanged || owned.length > 0 || (failed.length > 0 && store.marks(thread.n) === null))
+      store.reach(thread.n, began, failed);
     const last = stores.reader.lastSeq(thread);
     const isExtracted = request.kinds.every((kind) => began[kind] >= last);
     const isRepeated =
       stored === 0 &&
       changed.length === 0 &&
-      !ownersChanged &&
       request.extracted === undefined &&
       (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
@@ -211,13 +214,14 @@ export class IngestService {
       progress: began,
       failed: [],
       // The ingest in which it failed may be gone.
-      redo: ownersChanged
-        ? this.#ofOthersBefore(began, request)
-        : changed.length > 0
-          ? this.#changedIn(changed, request)
+      redo: [
+        ...owned,
+        ...(changed.length > 0
+          ? owned.reduce((ranges, one) => without(ranges, one), this.#changedIn(changed, request))
           : others.length === 0
             ? failedAgain
-            : [],
+            : []),
+      ],
       ignoresMarks: false,
       attempts: 0,
       endsSessions: request.waitMs !== undefined,
@@ -228,7 +232,7 @@ export class IngestService {
       createdAt: now(),
     };
     const [other] = others;
-    if (other !== undefined && isExtracted)
+    if (other !== undefined && isExtracted && owned.length === 0)
       return ok({ ingestId: other.id, threadId: thread.id, stored, known: state.known, status: "queued" });
     const isDone = request.extracted === undefined && isExtracted && state.redo.length === 0;
     if (request.kinds.includes("episodes")) store.deleteFollowUp(thread.n);
@@ -244,13 +248,6 @@ export class IngestService {
     alarms.scheduleBy(isDone ? this.#deps.runner.nextDue() : now());
     const status = isDone ? ("done" as const) : state.status;
     return ok({ ingestId: request.id, threadId: thread.id, stored, known: state.known, status });
-  }
-
-  /** What was extracted while other names were the owner's. An episode tells what all of them said, and stays. */
-  #ofOthersBefore(began: Marks, { kinds }: IngestRequest): FailedRange[] {
-    return kinds
-      .filter((kind) => kind !== "episodes" && began[kind] > 0)
-      .map((kind) => ({ kinds: [kind], after: 0, to: began[kind], why: "owners" }));
   }
 
   /** The messages to extract again, as they say something else now. An episode is of a session, and stays. */
@@ -318,4 +315,18 @@ export class IngestService {
     const { store, runner } = this.#deps;
     return viewOf(ingest, { marks: store.marks(ingest.thread), isRunning: runner.isRunning(ingest.id) });
   }
+}
+
+/** Why a range is extracted anew: other names were the owner's. */
+const OWNERS = "owners";
+
+/**
+ * The ranges with what was extracted while other names were the owner's: the next ingest of these kinds extracts it anew. An episode
+ * tells what all of them said, and stays.
+ */
+function ofOthersBefore(failed: readonly FailedRange[], began: Marks): FailedRange[] {
+  return (["facts", "procedures"] as const)
+    .filter((kind) => began[kind] > 0)
+    .map((kind) => ({ kinds: [kind], after: 0, to: began[kind], why: OWNERS }))
+    .reduce<FailedRange[]>((ranges, one) => withRange(without(ranges, one), one), [...failed]);
 }

@@ -32,6 +32,7 @@ import type { AuditLog } from "../../../src/platform/d1/audit-log.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import { rulingOf } from "../../../src/platform/prepare-memories.ts";
+import { turn } from "../../../src/platform/turn.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { importIn } from "./memory-import.ts";
 import { conditionFailure, DecidedWrites, namedIn, NOT_DELETED, NOT_NOTED } from "./decided-writes.ts";
@@ -130,6 +131,8 @@ export class MemoryWriter {
       let citations = 0;
       draft.readTexts(candidates.map(({ identity }) => identity.dedupeKey));
       for (const [i, candidate] of candidates.entries()) {
+        // The checks of a long message take a while: other calls run between two.
+        if (citations > 0) await turn();
         const path = memories.length === 1 ? "body" : `body.memories[${i}]`;
         const { condition } = candidate;
         const conditionPath = memories.length === 1 ? undefined : `${path}.ifVersion`;

@@ -1,4 +1,4 @@
-import { speakerOf } from "../../../src/domain/conversation/speakers.ts";
+import { shownName } from "../../../src/domain/conversation/speakers.ts";
 import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import { chosenFrom, narrowest, type SqlCondition } from "../core/sql-condition.ts";
@@ -55,7 +55,8 @@ export class MessageStore implements DocumentSource {
 
   /**
    * Returns the text that recall searches; empty if there is none. `message`: the parsed body. `trust`: the writer's, a person's
-   * unless set; no other's instructions are marked, and only those of the memory's owner.
+   * unless set; no other's instructions are marked, and only those of the memory's owner. `now`: the time of the write, which is kept
+   * of a message that is dated ahead.
    */
   write(
     position: number,
@@ -65,19 +66,21 @@ export class MessageStore implements DocumentSource {
       isOwner,
       createdAt,
       trust = "user",
-    }: { message: Message; isOwner: boolean; createdAt: number; trust?: Trust | undefined },
+      now,
+    }: { message: Message; isOwner: boolean; createdAt: number; trust?: Trust | undefined; now: number },
   ): string {
     const document = documentOf(message);
     const standing = isOwner && isPerson(trust) ? standingIn(message, document.text) : null;
     this.#sql.exec(
-      `INSERT INTO messages (position, created_at, role, standing, passages, trust, document, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO messages (position, created_at, role, standing, passages, trust, appended_at, document, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       position,
       createdAt,
       document.text === "" ? null : document.role,
       standing && (standing.isOrder ? ORDER : PREFERENCE),
       standing && JSON.stringify(standing.passages),
       isPerson(trust) ? null : trust,
+      createdAt > now ? now : null,
       isInline(body) || document.text === "" ? null : JSON.stringify(document),
       body.subarray(0, PART),
     );
@@ -232,10 +235,12 @@ export class MessageStore implements DocumentSource {
     return this.#sql.exec(marked, position).toArray().length > 0;
   }
 
-  /** True if a person or a backend appended the message, and no model, tool or import. */
-  isByPerson(position: number): boolean {
-    const byPerson = "SELECT 1 FROM messages WHERE position = ? AND trust IS NULL";
-    return this.#sql.exec(byPerson, position).toArray().length > 0;
+  /** The time since when a person or a backend has said it: no later than its append. Null if a model, a tool or an import has. */
+  saidByPersonAt(position: number): number | null {
+    const byPerson =
+      "SELECT COALESCE(appended_at, created_at) AS at FROM messages WHERE position = ? AND trust IS NULL";
+    const [row] = this.#sql.exec<{ at: number }>(byPerson, position).toArray();
+    return row?.at ?? null;
   }
 
   has(position: number): boolean {
@@ -338,6 +343,6 @@ type StoredDocument = MessageRecord & { text: string };
 /** The part of a message that recall reads. */
 function documentOf(message: Message): StoredDocument {
   const { text, cut } = searchableText(message);
-  const name = speakerOf(message);
+  const name = shownName(message);
   return { text, role: message.role, ...(name !== null && { name }), ...(cut && { cut }) };
 }

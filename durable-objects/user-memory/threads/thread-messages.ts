@@ -335,10 +335,10 @@ export class ThreadMessages {
       atOnce?: { characters: number };
     },
   ): boolean {
-    const text = this.#stores.messages.write(position, body, written);
+    const text = this.#stores.messages.write(position, body, { ...written, now: this.#deps.now() });
     if (text === "") return false;
-    const now = atOnce !== undefined && (atOnce.characters -= text.length) >= 0;
-    const indexed = embeds ? (now ? this.#deps.indexNow(text) : undefined) : ONLY_WORDS;
+    const isNow = atOnce !== undefined && (atOnce.characters -= text.length) >= 0;
+    const indexed = embeds ? (isNow ? this.#deps.indexNow(text) : undefined) : ONLY_WORDS;
     this.#deps.index.put(position, text, indexed);
     return indexed === undefined;
   }

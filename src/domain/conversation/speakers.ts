@@ -30,6 +30,10 @@ export function speakerOf(message: AnyMessage): string | null {
   return typeof text === "string" && text.length <= limits.speaker && text.trim() !== "" ? text.trim() : null;
 }
 
+/** The name under which a message is shown: a user with a name that is none is somebody, and not the owner. */
+export const shownName = (message: AnyMessage): string | null =>
+  speakerOf(message) ?? (field(message, "role") === "user" && keyOf(message) === NOBODY ? "somebody" : null);
+
 /** True if the owner of the memory wrote a message: a user without a name, or one with a name of the owner. */
 export function isOfOwner(message: AnyMessage, { names, hasUnnamed, owners }: Speakers): boolean {
   const key = keyOf(message);

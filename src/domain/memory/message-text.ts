@@ -1,4 +1,4 @@
-import { speakerOf } from "../conversation/speakers.ts";
+import { shownName } from "../conversation/speakers.ts";
 import { limits } from "../limits.ts";
 
 /** The fields of a message that hold text, in any SDK's shape. */
@@ -10,7 +10,7 @@ export type MessageText = { content?: unknown; parts?: unknown; name?: unknown; 
  */
 export function searchableText(message: MessageText): { text: string; cut: boolean } {
   const text = partsText(message.content ?? message.parts);
-  const name = text === "" ? null : speakerOf(message);
+  const name = text === "" ? null : shownName(message);
   const spoken = name === null ? text : `${name}: ${text}`;
   const searched = spoken.slice(0, limits.searchableText).toWellFormed();
   return { text: searched, cut: searched.length < spoken.length };
