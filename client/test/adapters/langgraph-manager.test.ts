@@ -86,6 +86,27 @@ it("keeps the names of several people, of whom the user is one", async () => {
   expect(stable.text).not.toContain("French");
 });
 
+it("stores what a user without a name says, though the names of the user are given", async () => {
+  const user = newUser();
+  const memory = await clientOf(user);
+  const manager = cairnMemoryManager({
+    memory,
+    user,
+    afterMs: 20_000,
+    owners: ["Ana"],
+    extract: ["episodes"],
+  });
+  const said = new HumanMessage({ id: "m1", content: "I live in Porto." });
+  manager.submit([said], on("a"));
+  await manager.settle();
+  expect(manager.pending).toEqual([]);
+  const ownersOf = async () => (await memory.threads.list(user)).items.map(({ owners }) => owners);
+  expect(await ownersOf()).toEqual([undefined]);
+  manager.submit([said, new HumanMessage({ id: "m2", name: "ana", content: "Hello there." })], on("a"));
+  await manager.settle();
+  expect(await ownersOf()).toEqual([["Ana"]]);
+});
+
 it("sends a thread that is quiet by itself", async () => {
   const user = newUser();
   const memory = await clientOf(user);

@@ -1,3 +1,4 @@
+import { normalise } from "../../../../src/domain/memory/normalise.ts";
 import type { Cairn } from "../../cairn.ts";
 import type { OptionNames } from "../../known-options.ts";
 import type { IngestBody } from "../../shapes.ts";
@@ -120,7 +121,7 @@ export class BackgroundIngest {
         ...(messages && { messages: messages.slice(-MESSAGES) }),
         ...(extract && { extract }),
         ...(scope !== undefined && { scope }),
-        ...(owners && { owners: [...owners] }),
+        ...(owners && areNeeded(owners, messages) && { owners: [...owners] }),
       };
       await withinLimit({ timeoutMs }, (signal) =>
         this.#memory.ingest(user, sent, { adapter: this.#adapter, signal }),
@@ -131,6 +132,14 @@ export class BackgroundIngest {
       else this.#memory.later(async () => onError(error, { doing: "ingest", conversation: name }));
     }
   }
+}
+
+/** False if a user writes without a name, who is the owner too, and none with an owner's: Cairn refuses a list that names nobody. */
+function areNeeded(owners: readonly string[], messages: Conversation["body"]["messages"] = []): boolean {
+  const names = messages.filter(({ role }) => role === "user").map(({ name, speaker }) => name ?? speaker);
+  const keys = owners.map(normalise);
+  const isNamed = names.some((name) => typeof name === "string" && keys.includes(normalise(name)));
+  return isNamed || names.every((name) => name !== undefined && name !== null);
 }
 
 const keyOf = ({ user, name }: Conversation): string => JSON.stringify([user, name]);
