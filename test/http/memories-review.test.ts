@@ -260,6 +260,16 @@ it("takes no cursor of another review", async () => {
   }
 });
 
+it("says of a release that is carried out later that it is one", async () => {
+  const user = newUser();
+  const ids = await fill(user, 60);
+  control.d1NextWrites = ["ok", "before"];
+  const { body } = await review(user, { decision: "release", memories: ids.map((id) => ({ id })) });
+  expect(new Set(outcomes(body.items))).toEqual(new Set(["released"]));
+  await remembered(user, { text: "I have a cat" });
+  expect(await list(user, "status=quarantined")).toEqual([]);
+});
+
 it("fails as a whole, and changes nothing, while the database is away", async () => {
   const user = newUser();
   const ids = await fill(user, 2);

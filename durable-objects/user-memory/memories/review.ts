@@ -81,7 +81,7 @@ export class Review {
     const items: ReviewedMemory[] = [];
     for (let i = 0; i < chosen.length; i += SLICE) {
       const slice = chosen.slice(i, i + SLICE);
-      const released = await this.#releaseSlice(owner, slice, { by, rules: rules.value });
+      const released = await this.#releaseSlice(owner, slice, { by, rules: rules.value, isFirst: i === 0 });
       if (!released.ok) {
         if (i === 0) return released;
         items.push(...chosen.slice(i).map(({ id }) => failedItem(id, released)));
@@ -92,16 +92,20 @@ export class Review {
     return ok(items);
   }
 
-  /** Releases memories in one write, without those whose release fails. The alarm embeds them. */
+  /**
+   * Releases memories in one write, without those whose release fails. The alarm embeds them. A first write that D1 does not confirm fails
+   * the call, which may be repeated; a later one is noted, and so carried out.
+   */
   async #releaseSlice(
     owner: Owner,
     slice: readonly Reviewing[],
-    { by, rules }: { by: Writer; rules: Rules },
+    { by, rules, isFirst }: { by: Writer; rules: Rules; isFirst: boolean },
   ): Promise<Result<ReviewedMemory[]>> {
     const { table, writes, refusal } = this.#deps;
     const failed = new Map<string, Failure>();
     let released: readonly string[] = [];
-    const written = await writes.write<Remembered[]>(owner, { once: undefined }, async (draft) => {
+    const how = { once: undefined, ...(!isFirst && { noted: () => {} }) };
+    const written = await writes.write<Remembered[]>(owner, how, async (draft) => {
       const done: { id: string; row: MemoryRow; ended: readonly MemoryRow[] }[] = [];
       for (const { id, condition } of slice) {
         if (failed.has(id)) continue;
