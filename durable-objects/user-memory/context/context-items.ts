@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { LayerName, Shown } from "../../../src/domain/context/block.ts";
 import { withoutReplaced, wordsOf } from "../../../src/domain/context/replaced-standing.ts";
-import { isOfOwner, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
+import { isOfOwner, type Speakers, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import type { PlannedLayer } from "../../../src/domain/context/layers.ts";
 import { hash32 } from "../../../src/domain/hash.ts";
 import { day, oneLine, quoted } from "../../../src/domain/conversation/stored-text.ts";
@@ -277,6 +277,7 @@ export class ContextItems {
   #said(): { found: readonly Document[]; said: readonly StandingItem[] } {
     const { stores, messages } = this.#deps;
     const found: Document[] = [];
+    const read = new Map<string, Speakers | null>();
     for (;;) {
       const page = stores.messages.standing(STANDING, found.length);
       found.push(...page);
@@ -285,7 +286,7 @@ export class ContextItems {
         .toSorted((a, b) => b.createdAt - a.createdAt || b.n - a.n)
         .flatMap((document) => {
           const id = threads.get(document.n);
-          return id === undefined ? [] : this.#standingItems(document, id).toReversed();
+          return id === undefined ? [] : this.#standingItems(document, id, read).toReversed();
         });
       const wordings = new Set(said.map((one) => wordsOf(one.said)));
       if (page.length < STANDING || found.length >= STANDING_MOST || wordings.size >= STANDING)
@@ -294,10 +295,18 @@ export class ContextItems {
   }
 
   /** The passages of a message that hold from then on, if it is still the owner's: another name in its thread may have changed that. */
-  #standingItems(document: Document, id: string): StandingItem[] {
+  #standingItems(document: Document, id: string, read = new Map<string, Speakers | null>()): StandingItem[] {
     const { role, name } = document.message ?? {};
-    const speakers = name === undefined ? null : this.#deps.stores.threads.get(id)?.speakers;
+    const speakers = name === undefined ? null : this.#speakersOf(id, read);
     return isOfOwner({ role, name }, speakers ?? UNNAMED) ? standingItems(document, id) : [];
+  }
+
+  /** The speakers of a thread. `read`: those of a call, which may show many messages of one. */
+  #speakersOf(id: string, read: Map<string, Speakers | null>): Speakers | null {
+    const known = read.get(id);
+    const speakers = known === undefined ? (this.#deps.stores.threads.get(id)?.speakers ?? null) : known;
+    read.set(id, speakers);
+    return speakers;
   }
 
   #entries(layer: Extract<ContextLayer, { type: "entries" }>, now: number): ContextItem[] {

@@ -1,5 +1,4 @@
 import { checksAgainst, type Proposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
-import { voicesOf } from "../../../src/domain/ingest/checks/check-speaker.ts";
 import { ok, type Result } from "../../../src/domain/errors.ts";
 import type { Candidate, Owner, Writer } from "../../../src/domain/memory/record.ts";
 import { leastOf, trustOfRole } from "../../../src/domain/memory/trust.ts";
@@ -160,13 +159,14 @@ export class ProposalMemories {
         extractor: nameOf(extractor),
       };
     };
-    // A fact may cite what others say as well.
-    const mayState = (proposal: Proposal): readonly number[] => {
-      const { sources } = proposal;
-      const cited = window.filter(({ seq }) => sources.includes(seq));
-      const voices = "object" in proposal ? voicesOf(proposal, cited) : [];
-      const seqs = voices.flatMap(({ messages }) => messages.map(({ seq }) => seq));
-      return seqs.length === 0 ? sources : seqs;
+    // A fact may cite what others say as well: the first message that states it alone has the speaker.
+    const statedIn = (kind: MemoryKind, proposal: Proposal): number => {
+      const sources = proposal.sources.toSorted((a, b) => a - b);
+      const [first = 0, ...more] = sources;
+      if (kind !== "fact" || more.length === 0) return first;
+      return (
+        sources.find((seq) => check(kind, { ...proposal, sources: [seq] }).reasons.length === 0) ?? first
+      );
     };
     const saidAt = (sources: readonly number[]): number | undefined =>
       sources.reduce<number | undefined>((last, seq) => {
@@ -185,7 +185,7 @@ export class ProposalMemories {
       const { success, data } = RememberBody.safeParse({
         kind,
         ...fields,
-        source: sourceOf(Math.min(...mayState(proposal))),
+        source: sourceOf(statedIn(kind, proposal)),
         ...(scope !== null && { scope }),
       });
       const reasons = !isThere ? ["source_deleted"] : !success ? ["invalid"] : [...checked];
