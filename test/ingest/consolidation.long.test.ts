@@ -48,7 +48,8 @@ const deeds = [
   "sold the old piano",
   "broke a toe while climbing",
 ];
-const SUMMARY = "The user visited Porto by train, bought a blue bicycle in Braga and sold the old piano.";
+const SUMMARY =
+  "The user visited Porto by train, bought a blue bicycle in Braga and planted nine tomato seedlings.";
 
 /** One episode a day from a time on, as an ingest's model tells it. */
 async function episodes(

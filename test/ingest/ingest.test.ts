@@ -134,7 +134,10 @@ it("takes times within a day of now, old ones, and the word of a model that foun
 
 it("keeps the sentence of what a pattern finds without a model, and its triple where the pattern is sure", async () => {
   const owner = newUser();
-  const messages = [...moved, user("I live in Porto, near the sea. My sister lives in Rome, doesn't she?")];
+  const messages = [
+    ...moved,
+    user("I'm allergic to nuts, and to nothing else. My sister is ill, isn't she?"),
+  ];
   const result = await ingested(owner, { messages, extract: ["facts"] });
   expect(result).toMatchObject({
     model: null,
@@ -149,9 +152,9 @@ it("keeps the sentence of what a pattern finds without a model, and its triple w
   const source = { thread: result.threadId, extractor: "patterns/2" };
   const [sure, sentence] = await memoriesOf(owner);
   expect(sure).toMatchObject({
-    text: "I live in Porto, near the sea.",
-    predicate: "lives in",
-    object: "Porto",
+    text: "I'm allergic to nuts, and to nothing else.",
+    predicate: "is allergic to",
+    object: "nuts",
     trust: "model",
     source: { ...source, message: 3 },
   });
@@ -162,9 +165,12 @@ it("keeps the sentence of what a pattern finds without a model, and its triple w
 
 it("knows a live fact again", async () => {
   const owner = newUser();
-  const fact = { subject: "user", predicate: "lives in", object: "Lisbon" };
+  const fact = { subject: "user", predicate: "is allergic to", object: "nuts" };
   const { body: live } = await call(`/v1/users/${owner}/memories`, { json: fact });
-  const { results } = await ingested(owner, { messages: [user("I live in Lisbon.")], extract: ["facts"] });
+  const { results } = await ingested(owner, {
+    messages: [user("I'm allergic to nuts.")],
+    extract: ["facts"],
+  });
   expect(results).toEqual([{ kind: "fact", outcome: "known", memoryId: live.id, sources: [1] }]);
 });
 

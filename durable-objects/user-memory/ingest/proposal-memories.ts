@@ -220,6 +220,8 @@ export class ProposalMemories {
           ...(isDoubtful ? {} : given),
           ...(sentence !== null && given.text === undefined && { text: sentence }),
           ...(validFrom !== undefined && { validFrom }),
+          // The sentence is no later statement than its message.
+          ...(isByRules(extractor) && { createdAt: saidAt(sources) }),
         };
         return propose("fact", fact, { fields, checked }, () =>
           look === undefined ? [] : reasonsOf(look, place, source),

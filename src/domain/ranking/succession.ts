@@ -152,6 +152,8 @@ function successionOf(
 ): Succession | null {
   // The date of a version tells if it was true at a time that is named.
   if (later.one.fact !== undefined && later.one.fact === earlier.one.fact) return isPast ? SAME_FACT : null;
+  // A memory of a sentence replaces nothing in the message that it comes from.
+  if (earlier.text.includes(later.text)) return null;
   if (later.kin !== null && later.kin !== earlier.kin) return null;
   if (isOfAnother(later.text, earlier.text)) return null;
   // A text without an answer of the asked type replaces none.
