@@ -231,6 +231,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     steps: new NextStep({
       store: ingestStore,
       reader: stores.reader,
+      lineage: stores.lineage,
       usage,
       extraction: ports.extraction,
       secondLook: new SecondLook({ usage, languageModel, now }),

@@ -11,7 +11,7 @@ export type Shown = {
   by: string;
   asked?: string;
   sentence: string;
-  fact: { subject: string; predicate: string; object: string };
+  fact: { subject: string; predicate: string; object: string; text?: string };
 };
 export type LookEntry = Record<"says" | "subject" | "fact" | "now", boolean> & { n: number; object: string };
 

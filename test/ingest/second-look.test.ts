@@ -25,6 +25,9 @@ const porto = { subject: "user", predicate: "lives in", object: "Porto", sources
 const lives = [user("I like tea."), assistant("How is it there?"), user("It rains. I live in Porto. You?")];
 const found = { facts: [tea, porto] };
 
+const never = (): never => {
+  throw new Error("no look");
+};
 type Looks = ScriptedModel["looks"];
 /** The model finds both facts, and answers second looks so. */
 function newModel(looks: Looks, first: Reply = found): ScriptedModel {
@@ -179,7 +182,28 @@ describe("an answer that is none", () => {
     ["no entry", () => ({ looks: [] }), []],
     ["too few entries", entries((fact) => (fact.n === 1 ? [lookEntry(fact)] : [])), ["tea"]],
     ["too many entries", entries((fact) => [lookEntry(fact), other(fact, fact.n + 10)]), ["Porto", "tea"]],
-    ["two entries that differ", entries((fact) => [lookEntry(fact), lookEntry(fact, fact.n === 1)]), ["tea"]],
+    [
+      "two entries of a fact",
+      entries((fact) => [lookEntry(fact), ...(fact.n === 1 ? [] : [lookEntry(fact)])]),
+      ["tea"],
+    ],
+    [
+      "a no behind many entries",
+      entries((fact) =>
+        fact.n === 1 ? [] : [true, true, true, false].map((holds) => lookEntry(fact, holds)),
+      ),
+      [],
+    ],
+    [
+      "a second entry that is malformed",
+      (shown) => ({
+        looks: shown.flatMap((fact) => [
+          lookEntry(fact),
+          ...(fact.n === 1 ? [] : [{ n: fact.n, says: false }]),
+        ]),
+      }),
+      ["tea"],
+    ],
     ["other numbers", entries((fact) => [other(fact, fact.n + 100)]), []],
     ["swapped numbers", entries((fact) => [other(fact, 3 - fact.n)]), []],
     ["another object", entries((fact) => [{ ...lookEntry(fact), object: "gin" }]), []],
@@ -220,6 +244,122 @@ describe("an answer that is none", () => {
       usage: { calls: 3 },
     });
     expect(model.looked[1]?.messages.at(-1)?.content).toContain("not the JSON");
+  });
+});
+
+describe("a no", () => {
+  it("stays, whatever the second answer says", async () => {
+    const model = newModel((shown) => {
+      const isFirst = model.looked.length === 1;
+      return { looks: shown.slice(0, isFirst ? 1 : 2).map((fact) => lookEntry(fact, !isFirst)) };
+    });
+    const owner = newUser();
+    await ingest(owner, { messages: lives, ...facts });
+    expect(model.looked).toHaveLength(2);
+    expect(await objectsOf(owner)).toEqual(["Porto"]);
+    expect(await memoriesOf(owner, "&status=quarantined")).toMatchObject([{ reasons: ["denied_by_look"] }]);
+  });
+});
+
+describe("a fact as the model is shown it", () => {
+  const shownOf = async (messages: object[], fact: object): Promise<Partial<Shown>[]> => {
+    const model = newModel([], { facts: [{ subject: "user", sources: [messages.length], ...fact }] });
+    await ingest(newUser(), { messages, ...facts });
+    return model.looked.flatMap(shownIn);
+  };
+
+  it("has what others wrote in its sentence", async () => {
+    const text = 'I live in Porto, "the invicta city".';
+    expect(
+      await shownOf([user(`Hi! ${text} And you?`)], { predicate: "lives in", object: "Porto" }),
+    ).toMatchObject([{ sentence: text }]);
+  });
+
+  it("has the sentence that the checks found, and no other with its words", async () => {
+    expect(
+      await shownOf([user("Do I like tea? I like tea.")], { predicate: "likes", object: "tea" }),
+    ).toMatchObject([{ sentence: "I like tea." }]);
+  });
+
+  it.each([
+    ["What is your job? I would love to know.", "A nurse.", { predicate: "is", object: "nurse" }],
+    [
+      `Where do you live, now that you have told me of ${"all of your journeys, ".repeat(20)}and of your home?`,
+      "In Porto.",
+      { predicate: "lives in", object: "Porto" },
+    ],
+  ])("has the whole question that it answers: %s", async (said, answer, fact) => {
+    const asked = said.slice(0, said.indexOf("?") + 1);
+    expect(await shownOf([assistant(said), user(answer)], fact)).toMatchObject([{ asked, sentence: answer }]);
+  });
+
+  it("is too long with a long question", async () => {
+    const said = `Where do you live, now that you have told me of ${"all of your journeys, ".repeat(60)}and your home?`;
+    expect(
+      await shownOf([assistant(said), user("In Porto.")], { predicate: "lives in", object: "Porto" }),
+    ).toEqual([]);
+  });
+
+  it("has what names its subject", async () => {
+    const [text, fact] = ["My sister called. She lives in Rome.", { predicate: "lives in", object: "Rome" }];
+    expect(await shownOf([user(`Hi! ${text}`)], { ...fact, subject: "user's sister" })).toMatchObject([
+      { sentence: text },
+    ]);
+  });
+
+  it("comes in another call than one with the same object", async () => {
+    const model = newModel([], {
+      facts: [tea, { ...tea, predicate: "sells", sources: [2] }, { ...porto, sources: [3] }],
+    });
+    const messages = [user("I like tea."), user("I sell tea."), user("I live in Porto.")];
+    await ingest(newUser(), { messages, ...facts });
+    expect(model.looked.map((one) => shownIn(one).map(({ fact }) => fact.object))).toEqual([
+      ["tea", "Porto"],
+      ["tea"],
+    ]);
+  });
+
+  it("has no writer who takes the owner's name", async () => {
+    const model = newModel([], { facts: [{ ...tea, subject: "The user (Ana)" }] });
+    const messages = [
+      { ...user("I like tea."), name: "The user (Ana)" },
+      { ...user("Fine."), name: "Ana" },
+    ];
+    await ingest(newUser(), { messages, owners: ["Ana"], ...facts });
+    expect(model.looked.flatMap(shownIn).map(({ by }) => by)).not.toContain("the user (Ana)");
+    expect(model.looked.flatMap(shownIn).map(({ by }) => by)).not.toContain("The user (Ana)");
+  });
+});
+
+describe("what the caller's model gives beside a fact", () => {
+  const said = [user("I prefer tea to coffee."), assistant("What do you drink?"), user("Tea!")];
+  const fact = { subject: "user", predicate: "prefers", object: "tea", text: "user prefers coffee to tea" };
+
+  it("is no text of a memory whose sentence tells more", async () => {
+    newModel([]);
+    const owner = newUser();
+    await ingest(owner, { messages: said, extracted: { facts: [{ ...fact, sources: [0] }] } });
+    expect((await memoriesOf(owner)).map(({ text }) => text)).toEqual(["I prefer tea to coffee."]);
+  });
+
+  it("is shown to the model where the memory has that text", async () => {
+    const model = newModel([]);
+    const owner = newUser();
+    const drinks = { ...fact, predicate: "drinks", text: "user drinks tea" };
+    await ingest(owner, { messages: said, extracted: { facts: [{ ...drinks, sources: [2] }] } });
+    expect(model.looked.flatMap(shownIn)).toMatchObject([
+      { asked: "What do you drink?", sentence: "Tea!", fact: { text: "user drinks tea" } },
+    ]);
+    expect((await memoriesOf(owner)).map(({ text }) => text)).toEqual(["user drinks tea"]);
+  });
+
+  it("sets no cardinality: that is the matter of the predicate", async () => {
+    const { text: _text, ...given } = fact;
+    const { status, body } = await ingest(newUser(), {
+      messages: said,
+      extracted: { facts: [{ ...given, cardinality: "one", sources: [0] }] },
+    });
+    expect([status, body.error.code]).toEqual([400, "invalid_request"]);
   });
 });
 
@@ -311,6 +451,17 @@ describe("a model that fails in its second look", () => {
     ]);
   });
 
+  it("does not take any of many facts: it is not asked about each", async () => {
+    const model = newModel(() => new ModelRefusal("messages", "filtered"));
+    const owner = newUser();
+    const drinks = Array.from({ length: 20 }, (_, i) => `drink${i}`);
+    const extracted = { facts: drinks.map((object, i) => ({ ...tea, object, sources: [i] })) };
+    const messages = drinks.map((drink) => user(`I like ${drink}.`));
+    const result = await ingested(owner, { messages, extracted });
+    expect(result).toMatchObject({ status: "partial", why: "model_refused", counts: { quarantined: 20 } });
+    expect(model.looked.map((one) => shownIn(one).length)).toEqual([20, 10, 5, 3, 2, 1, 1]);
+  });
+
   it("does not take some of the facts: only these wait", async () => {
     const model = newModel((shown) =>
       shown.some(({ sentence }) => sentence.includes("tea"))
@@ -349,6 +500,42 @@ describe("between the extraction and the look", () => {
     expect(await readIngest(id)).toMatchObject({ status: "done", counts: { created: 2 } });
     expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
     expect([model.asked.length, model.looked.length]).toEqual([1, 2]);
+  });
+
+  it("a message takes back what is looked at: it does not become live", async () => {
+    const messages = [user("I like tea."), assistant("How is it there?"), user("I live in Porto.")];
+    const { owner, id } = await waiting({ messages });
+    await ingest(owner, { messages: [...messages, user("Just kidding.")], ...facts, mode: "background" });
+    await retry(id);
+    await ring(owner);
+    expect(await readIngest(id)).toMatchObject({ status: "done", counts: { created: 1, quarantined: 1 } });
+    expect(await objectsOf(owner)).toEqual(["tea"]);
+  });
+
+  it("a sentence changes that the model has seen: it sees the new one, and its answer counts", async () => {
+    const message = (text: string) => ({ id: "m1", role: "user", parts: [{ type: "text", text }] });
+    const send = (text: string, mode: string) =>
+      ingest(owner, { sessionId: "s", messages: [message(text), user("I sell tea.")], ...facts, mode });
+    const model = newModel(() => (model.looked.length === 2 ? new Error("away") : { looks: answers() }), {
+      facts: [tea, { ...tea, predicate: "sells", sources: [2] }],
+    });
+    const answers = () =>
+      shownIn(model.looked.at(-1) ?? never()).map((fact) =>
+        lookEntry(fact, !fact.sentence.includes("Mondays")),
+      );
+    const owner = newUser();
+    const { body } = await send("I like tea.", "background");
+    await ring(owner);
+    await send("On Mondays I like tea.", "background");
+    await retry(body.ingestId);
+    await ring(owner);
+    expect(model.looked.map((one) => shownIn(one).map(({ sentence }) => sentence))).toEqual([
+      ["I like tea."],
+      ["I sell tea."],
+      ["I sell tea."],
+      ["On Mondays I like tea."],
+    ]);
+    expect(await readIngest(body.ingestId)).toMatchObject({ counts: { created: 1, quarantined: 1 } });
   });
 
   it("a message is deleted: the model is asked again without it", async () => {

@@ -179,12 +179,14 @@ it("what an ingest with a model is said to cost follows from its prompts", () =>
     isOwner: i % 2 === 0,
   }));
   const fact = { subject: "user", predicate: "lives in", object: "Lisbon" };
-  const sentence = { text: text.slice(0, 80), saidBy: "the user" };
+  const [message] = messages;
+  if (message === undefined) throw new Error("there is a message");
+  const stated = { message, text: text.slice(0, 80), question: null };
   const five = <T>(one: T): T[] => Array.from({ length: 5 }, () => one);
   const asked = [
     extraction(["facts"], { context: [], messages }),
     extraction(["episodes"], { context: [], messages }),
-    secondLook(five({ ...fact, sentence })),
+    secondLook(five({ ...fact, stated })),
   ].map(({ system, content }) => `${system}\n${content}`);
   const holds = { says: true, subject: true, fact: true, now: true };
   const answers = [

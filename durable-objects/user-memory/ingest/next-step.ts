@@ -12,12 +12,13 @@ import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
 import type { Extracted, ExtractKind, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { extract, type Extraction } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
+import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { addedUsage, type ModelUsage } from "./model-usage.ts";
-import { givenUp, isOver, type Look, type Looking, type SecondLook } from "./second-look.ts";
-import { messagesAround, messagesAt, widened, windowAfter } from "./thread-window.ts";
+import { givenUp, isOver, type Judged, type Look, type Looking, type SecondLook } from "./second-look.ts";
+import { messagesAround, widened, windowAfter } from "./thread-window.ts";
 
 /** The extractor of a memory: a model with the version of its prompt, or rules. */
 export type Extractor = { model: string; prompt: string } | { rules: string } | "caller";
@@ -26,7 +27,7 @@ export type Extractor = { model: string; prompt: string } | { rules: string } | 
  * Proposals of some messages. `window`: what they may cite. `range`: what of the thread is extracted once they are stored.
  * `failed`: why the extraction of that range failed for good, so there are no proposals; its `halves` may do better. `unusable`: the
  * results of entries of the answer that are no proposals. `left`: what the caller's own model found besides, for the next steps. `look`:
- * the model has looked at the facts.
+ * the model has looked at the facts. `judged`: what it and the checks say of each.
  */
 export type Step = {
   proposals: Proposals;
@@ -39,6 +40,7 @@ export type Step = {
   left?: Extracted | null;
   usage?: Ingest["usage"];
   look?: Look;
+  judged?: readonly Judged[];
 };
 /** No step is possible before a time. */
 export type Wait = { why: string; until: number };
@@ -48,6 +50,7 @@ export type FailedStep = { why: string; isLasting: boolean; usage?: Ingest["usag
 type NextStepDependencies = {
   store: Pick<IngestStore, "extracted" | "marks">;
   reader: Pick<ThreadReader, "walk">;
+  lineage: Pick<Lineage, "position">;
   usage: ModelUsage;
   secondLook: SecondLook;
   extraction: Pick<ExtractionSettings, "current">;
@@ -92,10 +95,10 @@ export class NextStep {
     const kept = ingest.hasExtracted ? this.#deps.store.extracted(ingest.id) : null;
     const [look] = kept?.looks ?? [];
     if (look !== undefined) {
-      const window = messagesAt(this.#deps.reader, thread, look.seqs);
+      const isThere = (seq: number) => this.#deps.lineage.position(thread, seq) !== null;
       // Else a message that the model has read is deleted: it is asked again without that one.
-      if (window.length === look.seqs.length || look.extractor === "caller" || look.again === true)
-        return isOver(look) ? stepOf(look, window) : this.#deps.secondLook.ask(look, asks);
+      if (look.extractor === "caller" || look.again === true || look.seqs.every(isThere))
+        return this.#look(look, thread, asks);
     }
     const found =
       this.#given(kept, thread) ??
@@ -110,6 +113,16 @@ export class NextStep {
     const step: Step = { ...found, proposals: { ...found.proposals, facts: own } };
     const needed = await this.#deps.secondLook.of(step);
     return needed === null ? step : { look: needed, usage: step.usage, left: step.left };
+  }
+
+  /** Asks about the next facts of a look, or ends it. The messages are read anew: one behind a sentence may take it back meanwhile. */
+  async #look(look: Look, thread: StoredThread, asks: () => void): Promise<Step | Looking | NoProposals> {
+    const { secondLook, reader } = this.#deps;
+    const cited = Object.values(look.proposals).flatMap((list) => list.flatMap(({ sources }) => sources));
+    const window = messagesAround(reader, thread, cited);
+    if (!isOver(look)) return secondLook.ask(look, window, asks);
+    const done = await secondLook.judge(look, window);
+    return "judged" in done ? stepOf(done, window) : done;
   }
 
   /** The look of an ingest after its last attempt; null if none is under way. */
@@ -269,13 +282,14 @@ async function extractWithin(
 }
 
 /** The step of a look that is over. */
-function stepOf(look: Look, window: readonly SourceMessage[]): Step {
+function stepOf({ look, judged }: Required<Pick<Step, "look" | "judged">>, window: Step["window"]): Step {
   const { proposals, extractor, range, unusable } = look;
   return {
     proposals,
     extractor,
     window,
     look,
+    judged,
     ...(range !== undefined && { range }),
     ...(unusable !== undefined && { unusable }),
   };

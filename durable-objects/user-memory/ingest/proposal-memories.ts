@@ -16,7 +16,6 @@ import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { StoredIngest } from "./ingest-store.ts";
 import type { Extractor, Step } from "./next-step.ts";
-import { reasonsOf } from "./second-look.ts";
 
 type ProposalMemoriesDependencies = {
   embedder: Embedder;
@@ -139,7 +138,7 @@ export class ProposalMemories {
 
   /** Checks one proposal after another: other calls run between two. */
   async #proposed(
-    { proposals, extractor, window, look }: Step,
+    { proposals, extractor, window, judged }: Step,
     { ingest, thread }: Given,
   ): Promise<Proposed[]> {
     const { facts, episodes, procedures } = proposals;
@@ -159,15 +158,6 @@ export class ProposalMemories {
         extractor: nameOf(extractor),
       };
     };
-    // A fact may cite what others say as well: the first message that states it alone has the speaker.
-    const statedIn = (kind: MemoryKind, proposal: Proposal): number => {
-      const sources = proposal.sources.toSorted((a, b) => a - b);
-      const [first = 0, ...more] = sources;
-      if (kind !== "fact" || more.length === 0) return first;
-      return (
-        sources.find((seq) => check(kind, { ...proposal, sources: [seq] }).reasons.length === 0) ?? first
-      );
-    };
     const saidAt = (sources: readonly number[]): number | undefined =>
       sources.reduce<number | undefined>((last, seq) => {
         const at = times.get(seq);
@@ -176,20 +166,22 @@ export class ProposalMemories {
     const propose = (
       kind: MemoryKind,
       proposal: Proposal,
-      { fields, checked }: { fields: Record<string, unknown>; checked: readonly string[] },
-      /** Against a proposal that passes the checks. */
-      afterChecks: () => readonly string[] = () => [],
+      {
+        fields,
+        checked,
+        statedBy,
+      }: { fields: Record<string, unknown>; checked: readonly string[]; statedBy?: number | undefined },
     ): Proposed => {
       const { sources } = proposal;
       const isThere = sources.every((seq) => this.#deps.lineage.position(thread, seq) !== null);
       const { success, data } = RememberBody.safeParse({
         kind,
         ...fields,
-        source: sourceOf(statedIn(kind, proposal)),
+        // A fact may cite what others say as well.
+        source: sourceOf(statedBy ?? Math.min(...sources)),
         ...(scope !== null && { scope }),
       });
       const reasons = !isThere ? ["source_deleted"] : !success ? ["invalid"] : [...checked];
-      if (isThere && success && reasons.length === 0) reasons.push(...afterChecks());
       const body = isThere && success ? { ...data, status: statusOf(reasons) } : null;
       const said = sources.map((seq) => trustOfRole(roles.get(seq) ?? "tool"));
       return {
@@ -213,19 +205,23 @@ export class ProposalMemories {
     const all: (() => Proposed | null)[] = [
       ...facts.map((fact, place) => () => {
         const { sources, validFrom = saidAt(sources), isDoubtful, ...given } = fact;
-        const { reasons: checked, sentence, source } = check("fact", fact);
+        const { verdict, against } = judged?.[place] ?? { verdict: check("fact", fact), against: [] };
+        const { reasons: checked, sentence } = verdict;
         // What a pattern misreads is no matter for review.
         if (isByRules(extractor) && (checked.length > 0 || (isDoubtful && sentence === null))) return null;
         const fields = {
           ...(isDoubtful ? {} : given),
-          ...(sentence !== null && given.text === undefined && { text: sentence }),
+          // A text of the caller's own model may say something else in the same words.
+          ...(sentence !== null && { text: sentence }),
           ...(validFrom !== undefined && { validFrom }),
           // The sentence is no later statement than its message.
           ...(isByRules(extractor) && { createdAt: saidAt(sources) }),
         };
-        return propose("fact", fact, { fields, checked }, () =>
-          look === undefined ? [] : reasonsOf(look, place, source),
-        );
+        return propose("fact", fact, {
+          fields,
+          checked: [...checked, ...against],
+          statedBy: verdict.stated?.message.seq,
+        });
       }),
       ...episodes.map((episode) => () => {
         const at = Math.min(...episode.sources.map((seq) => times.get(seq) ?? Infinity));

@@ -1,28 +1,26 @@
 import { checksAgainst } from "../../../src/domain/ingest/checks/check-proposal.ts";
+import type { Verdict } from "../../../src/domain/ingest/checks/check-fact.ts";
+import { hash16 } from "../../../src/domain/hash.ts";
 import { lineOf, type ShownFact } from "../../../src/domain/ingest/prompts/look-1.ts";
-import type { FactProposal, Proposals } from "../../../src/domain/ingest/proposal.ts";
+import type { FactProposal, Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
-import {
-  type Source,
-  type SourceSentence,
-  sourceSentence,
-} from "../../../src/domain/ingest/source-sentence.ts";
 import type { Extracted, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
-import { look } from "../../../src/platform/models/look.ts";
+import { areAlike, look } from "../../../src/platform/models/look.ts";
 import { turn } from "../../../src/platform/turn.ts";
 import type { ModelUsage } from "./model-usage.ts";
 import type { Extractor, NoProposals, Step } from "./next-step.ts";
 
 /**
- * A fact that passed the checks, as the model sees it. `holds`: the model's answer. `why`: there is none, and no further call of this
- * ingest asks for one.
+ * A fact whose sentence the model sees. `holds`: its answer. `seen`: the hash of what it saw, as no text of a message is stored again.
+ * `why`: there is no answer, and no further call of this ingest asks for one. `changes`: how often its sentence has changed since.
  */
-type LookedAt = { shown: ShownFact; holds?: boolean; why?: string };
+type LookedAt = { holds?: boolean; seen?: string; why?: string; changes?: number };
 /**
  * The proposals of a step that wait for a second look of the model at their facts. It is kept until they are stored: neither a crash nor
- * an eviction asks for the proposals again. `seqs`: the messages that they may cite. `facts`: by their place among the proposals; null for
- * one that failed the checks. `most`: the facts of one call. `again`: they wait in quarantine since the look failed before.
+ * an eviction asks for the proposals again. `seqs`: the messages that they may cite. `facts`: by their place among the proposals.
+ * `most`: the facts of one call. `refused`: calls in a row about one fact that the model refused. `again`: they wait in quarantine since
+ * the look failed before.
  */
 export type Look = {
   proposals: Proposals;
@@ -30,8 +28,9 @@ export type Look = {
   seqs: readonly number[];
   range?: Range;
   unusable?: readonly IngestResult[];
-  facts: readonly (LookedAt | null)[];
+  facts: readonly LookedAt[];
   most: number;
+  refused?: number;
   again?: true;
 };
 /** What a look has come to: it is kept in place of the former state. `left`: memories of the caller's that are none of its matter. */
@@ -40,16 +39,19 @@ export type Looking = {
   usage?: Ingest["usage"] | undefined;
   left?: Extracted | null | undefined;
 };
+/** What the checks and the look say of a fact. `against`: why it waits though it passes the checks. */
+export type Judged = { verdict: Verdict; against: readonly string[] };
 
 /** Why a fact waits that passed the checks. */
-export const lookReasons = {
-  denied_by_look:
-    "The model saw the sentence and the fact alone, and says that the sentence does not state it.",
-  not_looked_at: "The model has not looked at it: its calls failed, or its answers lack the fact.",
-} as const;
+const [DENIED, NOT_LOOKED_AT] = ["denied_by_look", "not_looked_at"] as const;
+/** Why the model is not shown a fact: the checks refuse it, or a part of its long sentence may say the contrary of the whole. */
+const [REFUSED, TOO_LONG] = ["refused", "too_long"] as const;
+const UNSHOWN: ReadonlySet<string> = new Set([REFUSED, TOO_LONG]);
 
 /** Facts of one call, and bytes of one of them with its sentence. */
 const [FACTS, BYTES] = [20, 1_024];
+/** Changes of a sentence after each of which the model is asked again, and calls about one fact after whose refusal it is not. */
+const [CHANGES, REFUSALS] = [2, 2];
 
 type SecondLookDependencies = { usage: ModelUsage; languageModel: LanguageModel | null; now: () => number };
 
@@ -66,14 +68,13 @@ export class SecondLook {
     const isByRules = extractor !== "caller" && "rules" in extractor;
     if (this.#deps.languageModel === null || isByRules || proposals.facts.length === 0) return null;
     const check = checksAgainst(window);
-    const facts: (LookedAt | null)[] = [];
+    const facts: LookedAt[] = [];
     for (const fact of proposals.facts) {
       // Other calls run between two checks.
       if (facts.length > 0) await turn();
-      const { reasons, source } = check("fact", fact);
-      facts.push(reasons.length === 0 && source !== null ? lookAt(fact, source) : null);
+      facts.push(check("fact", fact).reasons.length === 0 ? {} : { why: REFUSED });
     }
-    if (facts.every((fact) => fact === null)) return null;
+    if (facts.every(({ why }) => why === REFUSED)) return null;
     return {
       proposals,
       extractor,
@@ -85,34 +86,78 @@ export class SecondLook {
     };
   }
 
-  /** Asks the model about the next facts, in one call. `asks`: called before it. */
-  async ask(given: Look, asks: () => void): Promise<Looking | NoProposals> {
+  /** Asks the model about the next facts, in one call. `window`: the messages as they are now. `asks`: called before it. */
+  async ask(given: Look, window: readonly SourceMessage[], asks: () => void): Promise<Looking | NoProposals> {
     const { languageModel, usage, now } = this.#deps;
-    const places = duePlaces(given).slice(0, given.most);
-    const shown = places.flatMap((place) => given.facts[place]?.shown ?? []);
+    const { shown, unshown } = await nextShown(given, window);
+    const places = shown.map(({ place }) => place);
+    if (places.length === 0) return { look: withAnswers(given, unshown) };
     if (languageModel === null || languageModel.problem !== undefined)
       return { why: "model_misconfigured", isLasting: true };
     const asked = await usage.count(now, () => {
       asks();
-      return look(languageModel, shown);
+      return look(
+        languageModel,
+        shown.map(({ fact }) => fact),
+      );
     });
     if ("until" in asked) return asked;
+    const settled = (answers: readonly (readonly [number, LookedAt])[], changed: Partial<Look>): Looking => ({
+      look: { ...withAnswers(given, new Map([...unshown, ...answers])), ...changed },
+      usage: asked.usage,
+    });
+    const none = (why: string) => places.map((place) => [place, { why }] as const);
     if (!("failed" in asked)) {
-      const settled = new Map(
-        places.map((place, i) => {
-          const holds = asked.answer.get(i);
-          return [place, holds === undefined ? { why: "invalid_answer" } : { holds }];
+      const { answer } = asked;
+      const answers = await Promise.all(
+        shown.map(async ({ place, fact }, i): Promise<readonly [number, LookedAt]> => {
+          const holds = answer.get(i);
+          if (holds === undefined) return [place, { why: "invalid_answer" }];
+          return [place, { holds, seen: await hashOf(fact) }];
         }),
       );
-      return { look: withAnswers(given, settled), usage: asked.usage };
+      return settled(answers, { most: Math.min(FACTS, 2 * given.most), refused: 0 });
     }
     const { failed, usage: spent } = asked;
+    if (failed === "invalid_answer") return settled(none(failed), {});
+    if (failed !== "model_refused")
+      return { why: failed, isLasting: failed === "model_misconfigured", usage: spent };
     // One of the facts may be the reason.
-    if (failed === "model_refused" && places.length > 1)
-      return { look: { ...given, most: Math.ceil(places.length / 2) }, usage: spent };
-    if (failed === "model_refused" || failed === "invalid_answer")
-      return { look: withAnswers(given, new Map(places.map((p) => [p, { why: failed }]))), usage: spent };
-    return { why: failed, isLasting: failed === "model_misconfigured", usage: spent };
+    if (places.length > 1) return settled([], { most: Math.ceil(places.length / 2) });
+    const refused = (given.refused ?? 0) + 1;
+    const { look: next } = settled(none(failed), { most: 1, refused });
+    return { look: refused < REFUSALS ? next : givenUp(next, failed), usage: spent };
+  }
+
+  /**
+   * What the checks and the look say of each fact by the messages as they are now; or the look that has to go on, as sentences have
+   * changed since the model saw them.
+   */
+  async judge(
+    given: Look,
+    window: readonly SourceMessage[],
+  ): Promise<Looking | { look: Look; judged: readonly Judged[] }> {
+    const check = checksAgainst(window);
+    const judged: Judged[] = [];
+    const facts: LookedAt[] = [];
+    for (const [place, fact] of given.proposals.facts.entries()) {
+      if (place > 0) await turn();
+      const verdict = check("fact", fact);
+      const looked = given.facts[place] ?? {};
+      const shown = shownOf(fact, verdict);
+      const isSeen = shown !== null && looked.seen === (await hashOf(shown));
+      const isChanged = shown !== null && !isSeen && (looked.seen !== undefined || looked.why === REFUSED);
+      const changes = (looked.changes ?? 0) + (isChanged ? 1 : 0);
+      if (isChanged && !isTooLong(shown))
+        facts.push(changes <= CHANGES ? { changes } : { changes, why: "changed" });
+      else facts.push(looked);
+      const against =
+        shown === null ? [] : isTooLong(shown) ? [TOO_LONG] : isSeen && looked.holds === true ? [] : null;
+      const denies = isSeen && looked.holds === false;
+      judged.push({ verdict, against: against ?? [denies ? DENIED : NOT_LOOKED_AT] });
+    }
+    const next = { ...given, facts };
+    return isOver(next) ? { look: next, judged } : { look: next };
   }
 }
 
@@ -129,58 +174,60 @@ export const failureOf = ({ facts }: Look): string | null =>
 
 /** A look at the facts without an answer, for a retry. They wait in quarantine meanwhile. */
 export function unlooked({ proposals, facts, extractor, seqs }: Look): Look {
-  const failed = facts.flatMap((fact, i) => {
-    const proposal = proposals.facts[i];
-    return fact !== null && isUnanswered(fact) && proposal !== undefined
-      ? [{ proposal, fact: { shown: fact.shown } }]
-      : [];
-  });
+  const failed = proposals.facts.filter((_, i) => isUnanswered(facts[i] ?? {}));
   return {
-    proposals: { facts: failed.map(({ proposal }) => proposal), episodes: [], procedures: [] },
+    proposals: { facts: failed, episodes: [], procedures: [] },
     extractor,
     seqs,
-    facts: failed.map(({ fact }) => fact),
+    facts: failed.map(() => ({})),
     most: FACTS,
     again: true,
   };
 }
 
-/** The reasons against the fact in a place that passes the checks. Its sentence may have changed since the model saw it. */
-export function reasonsOf(
-  { proposals, facts }: Look,
-  place: number,
-  source: Source | null,
-): readonly (keyof typeof lookReasons | typeof TOO_LONG)[] {
-  const [proposal, looked] = [proposals.facts[place], facts[place]];
-  if (looked?.why === TOO_LONG) return [TOO_LONG];
-  if (proposal === undefined || looked?.holds === undefined || source === null) return ["not_looked_at"];
-  const { shown } = lookAt(proposal, source);
-  if (lineOf(shown, 0) !== lineOf(looked.shown, 0)) return ["not_looked_at"];
-  return looked.holds ? [] : ["denied_by_look"];
+/**
+ * The next facts that wait for an answer, as the model is shown them, and those of the first ones that it is not. Two facts of which an
+ * answer could mistake one for the other come in two calls.
+ */
+async function nextShown(given: Look, window: readonly SourceMessage[]) {
+  const check = checksAgainst(window);
+  const shown: { place: number; fact: ShownFact }[] = [];
+  const unshown = new Map<number, LookedAt>();
+  for (const place of duePlaces(given)) {
+    if (shown.length === given.most) break;
+    const proposal = given.proposals.facts[place];
+    if (proposal === undefined || shown.some(({ fact }) => areAlike(fact.object, proposal.object))) continue;
+    if (shown.length + unshown.size > 0) await turn();
+    const fact = shownOf(proposal, check("fact", proposal));
+    if (fact === null) unshown.set(place, { why: REFUSED });
+    else if (isTooLong(fact)) unshown.set(place, { why: TOO_LONG });
+    else shown.push({ place, fact });
+  }
+  return { shown, unshown };
 }
 
-/** The reason of a fact that the model is not shown: a part of a long sentence may say the contrary of the whole. */
-const TOO_LONG = "too_long";
-
-function lookAt(proposal: FactProposal, source: Source): LookedAt {
-  const { subject, predicate, object } = proposal;
-  const fact = { subject, predicate, object };
-  const shown = { ...fact, sentence: sourceSentence(proposal, source) };
-  const isTooLong = new TextEncoder().encode(lineOf(shown, FACTS)).byteLength > BYTES;
-  return isTooLong ? { shown: { ...fact, sentence: NO_SENTENCE }, why: TOO_LONG } : { shown };
+/** A fact as the model is shown it; null if the checks refuse it. */
+function shownOf(
+  { subject, predicate, object, text }: FactProposal,
+  { stated, sentence, reasons }: Verdict,
+): ShownFact | null {
+  if (stated === null || reasons.length > 0) return null;
+  // The memory shows its sentence; where that needs the fact to be understood, it shows the caller's text.
+  const isTextShown = sentence === null && text !== undefined;
+  return { subject, predicate, object, ...(isTextShown && { text }), stated };
 }
 
-const NO_SENTENCE: SourceSentence = { text: "", saidBy: "" };
+const isTooLong = (fact: ShownFact): boolean =>
+  new TextEncoder().encode(lineOf(fact, FACTS)).byteLength > BYTES;
 
-const isUnanswered = (fact: LookedAt | null): boolean => fact?.why !== undefined && fact.why !== TOO_LONG;
+const hashOf = (fact: ShownFact): Promise<string> => hash16(lineOf(fact, 0));
+
+const isUnanswered = ({ why }: LookedAt): boolean => why !== undefined && !UNSHOWN.has(why);
 
 const duePlaces = ({ facts }: Look): number[] =>
-  facts.flatMap((fact, i) =>
-    fact !== null && fact.holds === undefined && fact.why === undefined ? [i] : [],
-  );
+  facts.flatMap(({ holds, why }, i) => (holds === undefined && why === undefined ? [i] : []));
 
-const withAnswers = (given: Look, answers: ReadonlyMap<number, Partial<LookedAt>>): Look => ({
+const withAnswers = (given: Look, answers: ReadonlyMap<number, LookedAt>): Look => ({
   ...given,
-  most: FACTS,
-  facts: given.facts.map((fact, i) => fact && { ...fact, ...answers.get(i) }),
+  facts: given.facts.map((fact, i) => ({ ...fact, ...answers.get(i) })),
 });

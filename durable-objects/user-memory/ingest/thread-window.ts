@@ -77,18 +77,6 @@ export function widened(
 const inOrder = (messages: readonly SourceMessage[]): SourceMessage[] =>
   [...new Map(messages.map((message) => [message.seq, message])).values()].toSorted((a, b) => a.seq - b.seq);
 
-/** The messages with these seqs, in this order. A deleted one is missing. */
-export function messagesAt(
-  reader: Pick<ThreadReader, "walk">,
-  thread: StoredThread,
-  seqs: readonly number[],
-): SourceMessage[] {
-  return seqs.flatMap((seq) => {
-    const [stored] = reader.walk(thread, { order: "newest", from: seq + 1, view: "raw", slice: 1 }).take(1);
-    return stored?.seq === seq ? [sourceMessage(thread, stored)] : [];
-  });
-}
-
 function messagesBefore(
   reader: Pick<ThreadReader, "walk">,
   thread: StoredThread,

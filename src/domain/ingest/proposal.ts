@@ -19,7 +19,6 @@ export type FactProposal = {
   text?: string;
   sources: readonly number[];
   validFrom?: number;
-  cardinality?: "one" | "many";
   isDoubtful?: true;
 };
 export type EpisodeProposal = { text: string; sources: readonly number[] };

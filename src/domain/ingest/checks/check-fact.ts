@@ -9,13 +9,13 @@ import {
 import { contentStems, needsOf, saidIn, says, wordsOf } from "../../memory/content-stems.ts";
 import { GAP } from "../own-words.ts";
 import type { FactProposal } from "../proposal.ts";
-import type { Source } from "../source-sentence.ts";
 import { hidesSomething } from "./characters.ts";
 import { voicesOf, withSpeaker } from "./check-speaker.ts";
 import { clauseOf } from "./clause.ts";
 import type { Conversation, Message, Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
+import { type Place, type Stated, statedAt } from "./stated.ts";
 import { refusalOfSubject } from "./subject.ts";
 
 /** Characters of a subject or predicate, of an object, and words of a predicate. */
@@ -34,12 +34,11 @@ const NEXT = 2;
 
 /**
  * Why a fact may not become live; none if it may. `sentence`: what states it, in the words of its user; null if these need the fact
- * to be understood, or may not be shown. `source`: the whole sentence and its message; null if the fact may not become live.
+ * to be understood, or may not be shown. `stated`: the whole sentence and its message; null if the fact may not become live.
  */
-export type Verdict = { reasons: Reason[]; sentence: string | null; source: Source | null };
-type Place = { message: Message; sentence: Sentence; i: number };
+export type Verdict = { reasons: Reason[]; sentence: string | null; stated: Stated | null };
 
-const refused = (...reasons: Reason[]): Verdict => ({ reasons, sentence: null, source: null });
+const refused = (...reasons: Reason[]): Verdict => ({ reasons, sentence: null, stated: null });
 
 /** Checks a fact against the messages that it cites: one sentence in a user's own words has to state it. */
 export function checkFact(fact: FactProposal, conversation: Conversation): Verdict {
@@ -105,13 +104,7 @@ function stated(fact: FactProposal, said: readonly Message[], conversation: Conv
   if (place === undefined) return refused(...new Set(verdicts.flatMap((reason) => reason ?? [])));
   const reason = refusalOfText(text, `${subject} ${predicate} ${object}`, place.sentence);
   if (reason !== null) return refused(reason);
-  const { message, sentence } = place;
-  const before = conversation.messages[message.at - 1]?.source ?? null;
-  return {
-    reasons: [],
-    sentence: shownOf(fact, place),
-    source: { text: sentence.text, message: message.source, before },
-  };
+  return { reasons: [], sentence: shownOf(fact, place), stated: statedAt(fact, place, conversation) };
 }
 
 /** The sentence as a memory shows it: it says who it is about, and holds nobody else's words. */

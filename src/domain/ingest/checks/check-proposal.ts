@@ -26,6 +26,6 @@ export function checksAgainst(
     if ("object" in proposal) return checkFact(proposal, conversation);
     const isText = kind === "episode" || kind === "procedure";
     const reasons: Reason[] = isText ? checkText(kind, proposal, conversation) : ["malformed"];
-    return { reasons, sentence: null, source: null };
+    return { reasons, sentence: null, stated: null };
   };
 }

@@ -63,16 +63,31 @@ class Persons {
   }
 }
 
+/** The name of a subject that is not the user: "sister" of "user's sister". Null for the user. */
+export const nameIn = (subject: string): string | null =>
+  USER.test(subject.trim()) ? null : subject.replace(OF_USER, "");
+
+/** The last question of the assistant's message before another. */
+export function questionBefore(
+  { at }: Message,
+  { messages }: Pick<Conversation, "messages">,
+): Sentence | undefined {
+  const asked = messages[at - 1];
+  return asked?.source.role === "assistant"
+    ? asked.sentences.findLast(({ isQuestion }) => isQuestion)
+    : undefined;
+}
+
 /** Why a sentence does not say it of the subject of a fact; null if it does. */
 export function refusalOfSubject(
   fact: FactProposal,
   { text, before, begun, whole }: Clause,
   { message, sentence }: { message: Message; sentence: Sentence },
-  { messages }: Conversation,
+  conversation: Conversation,
 ): Reason | null {
   const persons = new Persons(fact);
-  if (!USER.test(fact.subject.trim())) {
-    const name = fact.subject.replace(OF_USER, "");
+  const name = nameIn(fact.subject);
+  if (name !== null) {
     // "I" is nobody with a name. "My team" may be "we".
     const isOther = persons.names(before).length > 0 || (name === fact.subject && has(before, "self"));
     return isOther && !sentence.says(needsOf(name)) ? "not_about_user" : null;
@@ -88,11 +103,8 @@ export function refusalOfSubject(
   if (has(all, "self") || has(all, "whose")) return shown;
   const upTo = { ...before, said: before.said + whole.said };
   if (has(upTo, "third") || persons.in(upTo, "others").length > 0) return "not_first_person";
-  const asked = messages[message.at - 1];
-  const question = asked?.sentences.findLast(({ isQuestion }) => isQuestion);
-  return asked?.source.role === "assistant" && question !== undefined
-    ? refusalOfAnswer(fact, persons, question)
-    : shown;
+  const question = questionBefore(message, conversation);
+  return question === undefined ? shown : refusalOfAnswer(fact, persons, question);
 }
 
 /** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */

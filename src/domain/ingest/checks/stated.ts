@@ -1,0 +1,39 @@
+import { contentStems, needsOf } from "../../memory/content-stems.ts";
+import type { FactProposal, SourceMessage } from "../proposal.ts";
+import type { Conversation, Message, Sentence } from "./conversation.ts";
+import { nameIn, questionBefore } from "./subject.ts";
+
+export type Place = { message: Message; sentence: Sentence; i: number };
+/**
+ * What states a fact. `text`: its sentence as the message has it, with what others wrote in it, and from the sentence on that names the
+ * subject. `question`: the assistant's, if the sentence does not say all itself.
+ */
+export type Stated = { message: SourceMessage; text: string; question: string | null };
+
+export function statedAt(fact: FactProposal, place: Place, conversation: Conversation): Stated {
+  const { message, sentence, i } = place;
+  const name = nameIn(fact.subject);
+  const names = ({ sentences }: Message): number =>
+    name === null ? i : sentences.findLastIndex((one, at) => at <= i && one.says(needsOf(name)));
+  const from = names(message);
+  const isSpeaker = sentence.has("self") || sentence.has("whose");
+  const words = new Set(contentStems(sentence.text));
+  const isWhole =
+    (name === null ? isSpeaker : from >= 0) && contentStems(fact.predicate).every((word) => words.has(word));
+  return {
+    message: message.source,
+    text: verbatim(message, from < 0 ? i : from, i),
+    question: isWhole ? null : (questionBefore(message, conversation)?.text ?? null),
+  };
+}
+
+/** The sentences from one to another, as the message has them: its own words keep their places. */
+function verbatim({ told, sentences, source }: Message, from: number, to: number): string {
+  let [start, end] = [0, 0];
+  for (const [i, { text }] of sentences.slice(0, to + 1).entries()) {
+    const at = told.indexOf(text, end);
+    if (i <= from) start = at;
+    end = at + text.length;
+  }
+  return source.text.slice(start, end);
+}
