@@ -119,7 +119,9 @@ export function orderByTime(
   const gains = new Map<number, number>();
   for (const [k, later] of byTime.entries())
     for (const earlier of byTime.slice(0, k)) {
-      if (earlier.one.createdAt === later.one.createdAt && !later.one.isMessage) continue;
+      // A memory of a sentence has the time of its message.
+      const areMessages = earlier.one.isMessage && later.one.isMessage;
+      if (earlier.one.createdAt === later.one.createdAt && !areMessages) continue;
       const succession = successionOf(earlier, later, { asked, isPast });
       if (succession === null) continue;
       const { closeness, holds, changes } = succession;
