@@ -59,6 +59,7 @@ describe("a model of Workers AI", () => {
           json_schema: { name: "answer", strict: true, schema: request.schema },
         },
         max_completion_tokens: 100,
+        max_tokens: 100,
         chat_template_kwargs: { enable_thinking: false },
       },
       { choices: [{ message: { content: '{"facts":[]}' } }], usage },

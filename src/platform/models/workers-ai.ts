@@ -66,7 +66,9 @@ export class WorkersAiModel implements LanguageModel {
         ? { response_format: { type: "json_schema", json_schema: schema }, max_tokens: maxTokens }
         : {
             response_format: { type: "json_schema", json_schema: { name: "answer", strict: true, schema } },
+            // Some models take one of the names, and some the other.
             max_completion_tokens: maxTokens,
+            max_tokens: maxTokens,
             // The reasoning of a small model would take the tokens of its answer.
             chat_template_kwargs: { enable_thinking: false },
           }),
