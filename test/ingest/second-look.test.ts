@@ -9,6 +9,7 @@ import {
   type LookEntry,
   messagesIn,
   type Reply,
+  RuledModel,
   ScriptedModel,
   type Shown,
   shownIn,
@@ -413,6 +414,39 @@ describe("a model that fails in its second look", () => {
     await ring(owner);
     expect(await readIngest(first.id)).toMatchObject({ status: "done", counts: { created: 2 } });
     expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+  });
+
+  it("is asked about the facts of several ingests once it is back, and not with each ingest while it is away", async () => {
+    const sent = [...lives];
+    const model = new RuledModel((messages) => ({
+      facts: messages.flatMap(({ n, text }) =>
+        text.startsWith("I like ") ? [{ ...tea, object: text.slice(7, -1), sources: [n] }] : [],
+      ),
+    }));
+    model.looks = () => new ModelRefusal("settings", "401");
+    control.languageModel = model;
+    const owner = newUser();
+    for (const drink of ["milk", "gin", "rum"]) {
+      sent.push(user(`I like ${drink}.`));
+      await ingest(owner, { messages: sent, ...facts });
+      await ring(owner);
+    }
+    expect(model.looked).toHaveLength(3);
+    model.looks = [];
+    await ingest(owner, { messages: [...sent, user("I like beer.")], ...facts });
+    for (let i = 0; i < 3; i++) await ring(owner);
+    expect(await objectsOf(owner)).toEqual(["beer", "gin", "milk", "rum", "tea"]);
+  });
+
+  it("keeps what waits as it is, if a retry gets no answer", async () => {
+    newModel(() => new ModelRefusal("settings", "401"));
+    const owner = newUser();
+    const { id, counts } = await ingested(owner, { messages: lives, ...facts });
+    const before = await memoriesOf(owner, "&status=quarantined");
+    await retry(id);
+    await ring(owner);
+    expect(await memoriesOf(owner, "&status=quarantined")).toEqual(before);
+    expect(await readIngest(id)).toMatchObject({ status: "partial", why: "model_misconfigured", counts });
   });
 
   it("is not asked again about a fact that was rejected, or released, meanwhile", async () => {

@@ -14,7 +14,8 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
 import { keptAfter } from "./kept.ts";
 import { addedUsage } from "./model-usage.ts";
-import type { FailedStep, NextStep, Step } from "./next-step.ts";
+import type { Extractor, FailedStep, NextStep, Step } from "./next-step.ts";
+import { queueAgain } from "./queue-again.ts";
 import type { ProposalMemories } from "./proposal-memories.ts";
 import { failureOf, type Looking } from "./second-look.ts";
 
@@ -242,6 +243,11 @@ export class IngestRunner implements Chore {
         },
       });
       alarms.scheduleBy(now());
+      const isAnswered = look === undefined ? isByModel(extractor) && why === undefined : unlooked === null;
+      // The model is back: one ingest after another shows it the facts that it has not looked at.
+      const [other] = isAnswered ? store.withoutLook(thread) : [];
+      const languageModel = steps.model === null ? null : { name: steps.model };
+      if (other !== undefined) queueAgain(other, { store, languageModel, alarms, now });
     });
   }
 
@@ -354,6 +360,8 @@ export class IngestRunner implements Chore {
     });
   }
 }
+
+const isByModel = (extractor: Extractor): boolean => extractor !== "caller" && "model" in extractor;
 
 /** False if the work takes longer. It continues. */
 async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

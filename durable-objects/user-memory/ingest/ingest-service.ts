@@ -14,6 +14,7 @@ import type { Conversations } from "../threads/conversations.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
+import { queueAgain } from "./queue-again.ts";
 import type { IngestRunner } from "./ingest-runner.ts";
 import type { IngestState, IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { viewOf } from "./ingest-view.ts";
@@ -82,37 +83,8 @@ export class IngestService {
       alarms.scheduleBy(now());
     }
     const isEnded = status === "partial" || (status === "done" && model === null && languageModel !== null);
-    const queued = isEnded ? transactions.atomically(() => this.#queueAgain(ingest)) : ingest;
+    const queued = isEnded ? transactions.atomically(() => queueAgain(ingest, this.#deps)) : ingest;
     return ok(this.#viewOf(queued));
-  }
-
-  /** Queues an ingest that has ended, in the caller's transaction. */
-  #queueAgain(ingest: StoredIngest): StoredIngest {
-    const { store, languageModel, alarms, now } = this.#deps;
-    const { finishedAt: _finished, why: _why, unlooked: _unlooked, ...state } = ingest.state;
-    const isAnew = state.model === null && languageModel !== null;
-    const kept = ingest.hasExtracted ? store.extracted(ingest.id) : null;
-    if (kept?.unlooked !== undefined) {
-      const { unlooked, looks = [], ...given } = kept;
-      store.setExtracted(ingest.id, { ...given, looks: [...looks, ...unlooked] });
-    }
-    const queued: StoredIngest = {
-      ...ingest,
-      dueAt: now(),
-      state: {
-        ...state,
-        status: "queued",
-        progress: isAnew ? state.began : state.progress,
-        redo: isAnew ? [] : [...state.redo, ...state.failed],
-        failed: [],
-        ignoresMarks: isAnew || state.ignoresMarks,
-        attempts: 0,
-        model: languageModel?.name ?? null,
-      },
-    };
-    store.update(queued);
-    alarms.scheduleBy(now());
-    return queued;
   }
 
   #start(owner: Owner, request: IngestRequest, once: IdempotencyKey | undefined): Promise<Result<Ingested>> {
@@ -197,9 +169,8 @@ export class IngestService {
       request.extracted === undefined &&
       (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
-    if (languageModel !== null) for (const other of store.withoutLook(thread.n)) this.#queueAgain(other);
     const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
-    for (const other of others) if (other.dueAt === null) this.#queueAgain(other);
+    for (const other of others) if (other.dueAt === null) queueAgain(other, this.#deps);
     const state: IngestState = {
       status: "queued",
       threadId: thread.id,

@@ -17,7 +17,15 @@ import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { addedUsage, type ModelUsage } from "./model-usage.ts";
-import { givenUp, isOver, type Judged, type Look, type Looking, type SecondLook } from "./second-look.ts";
+import {
+  givenUp,
+  isOver,
+  isUnanswered,
+  type Judged,
+  type Look,
+  type Looking,
+  type SecondLook,
+} from "./second-look.ts";
 import { messagesAround, widened, windowAfter } from "./thread-window.ts";
 
 /** The extractor of a memory: a model with the version of its prompt, or rules. */
@@ -281,9 +289,15 @@ async function extractWithin(
   return { ...again, usage: addedUsage(asked.usage, again.usage) };
 }
 
-/** The step of a look that is over. */
-function stepOf({ look, judged }: Required<Pick<Step, "look" | "judged">>, window: Step["window"]): Step {
-  const { proposals, extractor, range, unusable } = look;
+/** The step of a look that is over. What waits in quarantine without an answer stays there as it is. */
+function stepOf(
+  { look, judged: all }: Required<Pick<Step, "look" | "judged">>,
+  window: Step["window"],
+): Step {
+  const { extractor, range, unusable } = look;
+  const isSettled = (_: unknown, place: number) => look.again !== true || !isUnanswered(look.facts[place]);
+  const judged = all.filter(isSettled);
+  const proposals = { ...look.proposals, facts: look.proposals.facts.filter(isSettled) };
   return {
     proposals,
     extractor,

@@ -174,7 +174,7 @@ export const failureOf = ({ facts }: Look): string | null =>
 
 /** A look at the facts without an answer, for a retry. They wait in quarantine meanwhile. */
 export function unlooked({ proposals, facts, extractor, seqs }: Look): Look {
-  const failed = proposals.facts.filter((_, i) => isUnanswered(facts[i] ?? {}));
+  const failed = proposals.facts.filter((_, i) => isUnanswered(facts[i]));
   return {
     proposals: { facts: failed, episodes: [], procedures: [] },
     extractor,
@@ -222,7 +222,8 @@ const isTooLong = (fact: ShownFact): boolean =>
 
 const hashOf = (fact: ShownFact): Promise<string> => hash16(lineOf(fact, 0));
 
-const isUnanswered = ({ why }: LookedAt): boolean => why !== undefined && !UNSHOWN.has(why);
+/** True if a fact waits as the model has not looked at it. */
+export const isUnanswered = ({ why }: LookedAt = {}): boolean => why !== undefined && !UNSHOWN.has(why);
 
 const duePlaces = ({ facts }: Look): number[] =>
   facts.flatMap(({ holds, why }, i) => (holds === undefined && why === undefined ? [i] : []));
