@@ -175,7 +175,11 @@ it("what an ingest with a model is said to cost follows from its prompts", () =>
   const text =
     "I moved to Lisbon last spring, and I work as a nurse in a clinic near the river. My sister Ida lives in Porto with her two sons, and we visit her every month.";
   const messages = Array.from({ length: 20 }, (_, i) => ({
-    ...{ seq: i + 1, role: i % 2 === 0 ? "user" : "assistant", text, at: 0, speaker: null },
+    seq: i + 1,
+    role: i % 2 === 0 ? "user" : "assistant",
+    text,
+    at: 0,
+    speaker: null,
     isOwner: i % 2 === 0,
   }));
   const fact = { subject: "user", predicate: "lives in", object: "Lisbon" };
