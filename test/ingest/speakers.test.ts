@@ -245,7 +245,8 @@ describe("the checks of a chat of several people", () => {
 
   it("take a name with half of a pair of characters as it is stored", () => {
     const name = speakerOf(message("Bob \ud83d")) ?? "";
-    expect(name).toBe("Bob \ufffd");
+    // A failure would print it: half of a pair ends the connection of the runner.
+    expect(name === "Bob \ufffd").toBe(true);
     const said = sourceMessage({ text: "I'm allergic to peanuts.", speaker: name });
     expect(check(said, [name, "is allergic to", "peanuts"])).toEqual([]);
   });
