@@ -253,7 +253,9 @@ describe("the checks of a chat of several people", () => {
 
   it("take an episode by rules that names who speaks", () => {
     const talk = [bob("Hello. I live in Rome and work as a nurse."), ana("Nice, I live in Porto.")];
-    for (const window of [talk.slice(0, 1), talk.map((one, i) => ({ ...one, seq: i + 1 }))]) {
+    const hello = [ana("Nice, I live in Porto."), bob("I moved to Rome.")];
+    for (const given of [talk.slice(0, 1), talk, hello]) {
+      const window = given.map((one, i) => ({ ...one, seq: i + 1 }));
       const [session] = sessionsOf(window, { gapMs: 1000 });
       expect(session?.text).toContain("Bob: ");
       const sources = window.map(({ seq }) => seq);
