@@ -6,7 +6,6 @@ import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import {
-  forget,
   forgetWhere,
   get,
   list,
@@ -200,27 +199,6 @@ it.each(["full", "refused"] as const)(
     expect((await get(user, id)).body.status).toBe("expired");
   },
 );
-
-it("does not bring back a memory that is deleted meanwhile", async () => {
-  const user = newUser();
-  const { id } = await remembered(user, waiting("Alice may like tea"));
-  await remembered(user, { text: "Alice is away", expiresAt: T + DAY });
-  at(31 * DAY);
-  // The deletion of the one that has ended fails at first. While D1 carries it out, the other one is deleted.
-  control.d1NextWrites = ["before"];
-  let writes = 0;
-  let deleted: Promise<unknown> | undefined;
-  control.duringD1Write = async () => {
-    if (++writes !== 2) return;
-    deleted = forget(user, id);
-    await expect.poll(async () => (await get(user, id)).status).toBe(404);
-  };
-  await ring(user);
-  expect(deleted).toBeDefined();
-  await deleted;
-  expect(await list(user, "status=expired")).toEqual([]);
-  expect((await get(user, id)).status).toBe(404);
-});
 
 it.each(["0", "3651", "a month"])("says at /health that QUARANTINE_DAYS cannot be %s", async (days) => {
   const [{ createApp }, { realPorts }] = await Promise.all([
