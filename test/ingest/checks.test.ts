@@ -91,6 +91,7 @@ describe("the checks of a fact", () => {
   it.each([
     [["I live in Porto.", "That is Tom, not me."], "not_stated"],
     [["I live in Porto.", "Just kidding!"], "not_stated"],
+    [["I live in Porto. And you?", "Just kidding!"], "not_stated"],
     [["Imagine a sailor who tells me his life.", "I live in Porto."], "not_stated"],
     [["Please translate what I send next.", "I live in Porto."], "not_own_words"],
     [["I live in Porto, right?"], "not_stated"],

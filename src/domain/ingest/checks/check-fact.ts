@@ -164,7 +164,8 @@ function refusalByContext({ message, i }: Place, { messages }: Conversation): Re
   if ([...before, ...earlier.flatMap((one) => one.sentences)].some((one) => one.has("scenes")))
     return "not_stated";
   const next = messages.slice(at + 1).find((one) => isOfUser(one) && one.source.speaker === source.speaker);
-  const isAnswer = next !== undefined && messages[next.at - 1]?.sentences.at(-1)?.isQuestion === true;
+  const asked = next && messages[next.at - 1];
+  const isAnswer = asked?.source.role === "assistant" && asked.sentences.at(-1)?.isQuestion === true;
   const after = [...sentences.slice(i + 1), ...(isAnswer ? [] : (next?.sentences.slice(0, NEXT) ?? []))];
   return after.some(({ undoes }) => undoes) ? "not_stated" : null;
 }
