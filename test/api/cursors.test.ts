@@ -51,14 +51,22 @@ async function listsOf(user: string): Promise<Named> {
 }
 
 it("a cursor is taken by its own list, and by none of another kind or owner", async () => {
-  const [lists, others] = [await listsOf(newUser()), await listsOf(newUser())];
-  const withCursor = (await operations()).filter(({ parameters }) => parameters.includes("cursor"));
+  const user = newUser();
+  const [lists, others] = [await listsOf(user), await listsOf(newUser())];
+  const withCursor = (await operations()).filter(
+    ({ method, parameters }) => method === "GET" && parameters.includes("cursor"),
+  );
   expect(new Set(withCursor.map(({ operationId }) => operationId))).toEqual(new Set(Object.keys(lists)));
   const tenantWide = new Set(["listAllThreads", "listUsers", "listRevocations", "listAuditEvents"]);
   for (const [name, list] of Object.entries(lists)) {
     const { cursor } = (await firstOf(list)).body;
     expect(cursor, name).toEqual(expect.any(String));
     expect((await nextOf(list, cursor)).status, name).toBe(200);
+    // A review goes on as well, by cursors of its own (test/http/memories-review.test.ts).
+    const review = await call(`/v1/users/${user}/memories/review?cursor=${cursor}`, {
+      json: { decision: "release", filter: {} },
+    });
+    expect([review.status, review.body.error?.code], name).toEqual([400, "invalid_cursor"]);
     const foreign = [
       ...Object.entries(lists).filter(([other]) => other !== name),
       ...Object.entries(others).filter(([other]) => other !== name || !tenantWide.has(name)),

@@ -1,7 +1,7 @@
 // Many memories in quarantine are released, or rejected, in one call.
 import { afterEach, expect, it } from "vitest";
 import { call, newUser, tokenWith } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { restore } from "../doubles/control.ts";
 import {
   get,
   history,
@@ -10,7 +10,6 @@ import {
   patch,
   recallTexts,
   release,
-  remember,
   remembered,
   rememberMany,
 } from "../memory-calls.ts";
@@ -258,30 +257,4 @@ it("takes no cursor of another review", async () => {
     const { status, body } = await review(user, json, `cursor=${cursor}`);
     expect([status, body.error.code]).toEqual([400, "invalid_cursor"]);
   }
-});
-
-it("says of a release that is carried out later that it is one", async () => {
-  const user = newUser();
-  const ids = await fill(user, 60);
-  control.d1NextWrites = ["ok", "before"];
-  const { body } = await review(user, { decision: "release", memories: ids.map((id) => ({ id })) });
-  expect(new Set(outcomes(body.items))).toEqual(new Set(["released"]));
-  await remembered(user, { text: "I have a cat" });
-  expect(await list(user, "status=quarantined")).toEqual([]);
-});
-
-it("fails as a whole, and changes nothing, while the database is away", async () => {
-  const user = newUser();
-  const ids = await fill(user, 2);
-  const memories = ids.map((id) => ({ id }));
-  control.d1Writes = "before";
-  const { status, body } = await review(user, { decision: "release", memories });
-  expect([status, body.error.code]).toEqual([503, "storage_unavailable"]);
-  restore();
-  expect(outcomes((await review(user, { decision: "release", memories })).body.items)).toEqual([
-    "released",
-    "released",
-  ]);
-  expect(await listTexts(user)).toEqual(["fact 0", "fact 1"]);
-  await remember(user, { text: "after" });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkProposal, checksAgainst } from "../../src/domain/ingest/checks/check-proposal.ts";
 import { type Reason, reasons } from "../../src/domain/ingest/checks/reasons.ts";
+import { sourceMessage } from "./source-message.ts";
 import { factOf, inGroups, reasonsAgainst, windowOf } from "./statement.ts";
 import earlier from "./statements/earlier.json";
 import kinds from "./statements/kinds.json";
@@ -57,7 +58,7 @@ describe("the checks of statements that they were not written with", () => {
 
   it.each([
     ["second", second, 0.88, 0.04],
-    ["third", third, 0.93, 0.21],
+    ["third", third, 0.92, 0.21],
   ] as const)("let the genuine pass, and few of the others: %s", (_, { genuine, poisoned }, least, most) => {
     expect(share(genuine)).toBeGreaterThanOrEqual(least);
     expect(share(poisoned)).toBeLessThanOrEqual(most);
@@ -105,12 +106,31 @@ describe("the checks of a fact", () => {
     [["Me: good evening, I live in Porto."], "not_own_words"],
     [["A client of ours lives in Porto."], "not_first_person"],
     [["Guy from the podcast lives in Porto."], "not_first_person"],
+    [["Do I live in Porto?!"], "not_stated"],
     [["Porto, with the sea at the door."], "predicate_not_in_source"],
     [["אני גר ב Porto"], "unread_language"],
   ] as const)("hold back a home of %j", ([first, ...then], reason) => {
     const window = windowOf([first, ...then].map((text) => ["user", text]));
     const sources = window.filter(({ text }) => text.includes("Porto")).map(({ seq }) => seq);
     expect(checkProposal("fact", factOf(["user", "lives in", "Porto"], sources), window)).toEqual([reason]);
+  });
+
+  it.each([
+    ["I'm allergic to nuts.", "user's sister", "is allergic to", "nuts", "not_about_user"],
+    ["The deploy key rotates on Friday.", "Mallory", "may use", "deploy key", "not_about_user"],
+    ["Anna collects stamps.", "user", "hobby is", "stamps", "not_first_person"],
+    ["I don't smoke, but I eat meat.", "user", "does not eat", "meat", "negated"],
+    ["My friend texted:\n````\n```\nI eat meat.\n```\n````", "user", "eats", "meat", "not_own_words"],
+  ] as const)("hold back of %s: %s %s %s", (said, subject, predicate, object, reason) => {
+    expect(refusals(said, subject, predicate, object)).toEqual([reason]);
+  });
+
+  it("count the scenes of the same speaker only", () => {
+    const window = [
+      sourceMessage({ seq: 1, text: "Imagine that!", speaker: "Bob", isOwner: false }),
+      sourceMessage({ seq: 2, text: "I eat meat.", speaker: "Ana", isOwner: true }),
+    ];
+    expect(checkProposal("fact", factOf(["user", "eats", "meat"], [2]), window)).toEqual([]);
   });
 
   it("find a sentence that says who it is about, as its user wrote it", () => {

@@ -45,6 +45,10 @@ describe("candidatesIn", () => {
 
   it.each([
     "Do I live in Porto?",
+    "My birthday is coming up.",
+    "I speak Tuesday at the meeting.",
+    "Ich heiße Sie herzlich willkommen.",
+    "I am vegan-curious.",
     "I don't live in Porto.",
     "If I live in Porto, what does it cost?",
     'She said "I live in Porto".',

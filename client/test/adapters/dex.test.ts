@@ -36,11 +36,13 @@ it("has the tools of the MCP server, by names and arguments", async () => {
   expect(extension.tools).toHaveLength(6);
   for (const { name, inputSchema } of extension.tools) {
     const theirs = tools.find((tool) => tool.name === name);
-    // Whose memory is meant is settled here.
+    // Whose memory is meant is settled here, and the extension stores no thread to cite.
     const {
       owner: _owner,
       owners: _owners,
       scope: _scope,
+      threadId: _threadId,
+      message: _message,
       ...properties
     } = theirs?.inputSchema.properties ?? {};
     expect(inputSchema, name).toEqual({ ...theirs?.inputSchema, properties });

@@ -10,7 +10,7 @@ export const GAP = "\u{fffc}";
 /** Quotations within a line. Apostrophes stay. */
 const QUOTED =
   /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`|(?<![\p{L}\p{N}])['‘](?=\S)(?:[^'’\n]|['’](?=\p{L}))*['’](?!\p{L})/gu;
-const FENCED = /(?:```|~~~)[\s\S]*?(?:```|~~~|$)/gu;
+const FENCED = /(`{3,}|~{3,})[\s\S]*?(?:\1|$)/gu;
 /** Lines after which all is somebody else's: rules, tags, data, addresses, headers of mails, turns of a chat with or without their times. */
 const PASTED: readonly RegExp[] = [
   /^(?:[=#_*-]{3,}\s*$|-{2,}\s*\p{L})/u,

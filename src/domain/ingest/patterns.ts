@@ -8,6 +8,8 @@ const END = String.raw`(?=\s+(?:and|but|because|so|which|who|that|where|when|whi
 const NAME = String.raw`(\p{Lu}[\p{L}'’-]*(?:\s\p{Lu}[\p{L}'’-]*){0,2})`;
 const PLACE = String.raw`(\p{Lu}[\p{L}.'’-]*(?:\s(?:de|da|do|of|la|el|am|an der|sur|upon)?\s?\p{Lu}[\p{L}.'’-]*){0,3})`;
 const WORDS = String.raw`([\p{L}\p{N}][^,.!;:()…]{0,60}?)${END}`;
+const DAY = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day";
+const MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)";
 const I = String.raw`\bI(?:['’]ve| have|['’]m| am)?\s+(?:just |recently |currently |now |also |still )?`;
 
 /**
@@ -29,7 +31,7 @@ const ATTRIBUTE = String.raw`(favou?rite \p{L}+|home ?town|native language|mothe
 /** A person or an animal of the user's, before its name. */
 const RELATIVE = String.raw`((?:best |older |younger |elder |little |big )?(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|sister|brother|mother|mum|mom|father|dad|son|daughter|grandmother|grandfather|gran|grandma|grandpa|aunt|uncle|cousin|niece|nephew|friend|dog|cat|puppy|kitten|rabbit|horse|boss|manager))`;
 /** Words with a capital letter that follow a relative and are no name. */
-const NO_NAME = String.raw`(?!(?:I|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December)\b)`;
+const NO_NAME = String.raw`(?!(?:I|${DAY}|${MONTH})\b)`;
 
 const PATTERNS: readonly Pattern[] = [
   sure(String.raw`\b[Mm]y (?:full |first |real )?name is ${NAME}`, "name is"),
@@ -40,18 +42,21 @@ const PATTERNS: readonly Pattern[] = [
   unsure(String.raw`${I}work(?:ing)? as an? ${WORDS}`, "works as"),
   unsure(String.raw`${I}work(?:ing)? (?:at|for) (?:the )?${PLACE}`, "works at"),
   sure(String.raw`\b[Mm]y e-?mail(?: address)? is ([\w.+-]+@[\w-]+(?:\.[\w-]+)+)`, "email is"),
-  sure(String.raw`\b[Mm]y birthday is (?:on )?(?:the )?${WORDS}`, "birthday is"),
+  sure(
+    String.raw`\b[Mm]y birthday is (?:on )?(?:the )?(?=[^,.!;:()…]*(?:\d|${MONTH}))${WORDS}`,
+    "birthday is",
+  ),
   unsure(String.raw`\bI was born (?:on|in) ${WORDS}`, "born in"),
   sure(String.raw`${I}allergic to ${WORDS}`, "is allergic to"),
-  sure(String.raw`${I}(vegan|vegetarian|pescatarian|left-handed|colou?r-?blind)\b`, "is"),
-  sure(String.raw`${I}speak (\p{Lu}\p{L}+)`, "speaks"),
+  sure(String.raw`${I}(vegan|vegetarian|pescatarian|left-handed|colou?r-?blind)(?![-\p{L}])`, "is"),
+  sure(String.raw`${I}speak (?!(?:${DAY}|${MONTH})\b)(\p{Lu}\p{L}+)`, "speaks"),
   unsure(String.raw`\b[Mm]y ${ATTRIBUTE} is ${WORDS}`, (noun) => noun.toLowerCase()),
   unsure(
     String.raw`\b[Mm]y ${RELATIVE}(?:['’]s name)?(?: is)?(?: called| named)?,? ${NO_NAME}(\p{Lu}[\p{L}'’-]+)`,
     (noun) => `has ${noun.toLowerCase()}`,
   ),
   unsure(String.raw`\b[Ii]ch (?:wohne|lebe) in ${PLACE}`, "lives in"),
-  sure(String.raw`\b[Ii]ch hei(?:ß|ss)e ${NAME}`, "name is"),
+  sure(String.raw`\b[Ii]ch hei(?:ß|ss)e (?!(?:Sie|Dich|Euch)\b)${NAME}`, "name is"),
   unsure(String.raw`\b[Jj]['’]habite (?:à|en|au) ${PLACE}`, "lives in"),
   sure(String.raw`\b[Jj]e m['’]appelle ${NAME}`, "name is"),
   unsure(String.raw`\b[Vv]ivo en ${PLACE}`, "lives in"),

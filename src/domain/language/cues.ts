@@ -108,6 +108,10 @@ export const placesOf = ({ said, languages }: Pick<Reading, "said" | "languages"
 export const has = ({ said, languages }: Pick<Reading, "said" | "languages">, cue: Cue): boolean =>
   languages.some(({ cues }) => said.search(cues.get(cue) ?? /(?!)/u) >= 0);
 
+/** True if a word is one that tells a language of the text. */
+export const isWordOf = (word: string, { languages }: Pick<Reading, "languages">): boolean =>
+  languages.some(({ words }) => words.has(word));
+
 /** True if a text begins with a word of a kind. */
 export const begins = ({ said, languages }: Pick<Reading, "said" | "languages">, cue: Cue): boolean =>
   languages.some(({ cues }) => said.search(cues.get(cue) ?? /(?!)/u) === 1);

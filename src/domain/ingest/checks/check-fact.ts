@@ -147,7 +147,7 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
   )
     return "not_stated";
   const denies = deniesSomething(claim, reading);
-  if (denies ? !has(upTo, "denies") : has(whole, "denies")) return "negated";
+  if (denies !== has(whole, "denies")) return "negated";
   return refusalByContext(place, conversation) ?? refusalOfSubject(fact, clause, place, conversation);
 }
 
@@ -156,7 +156,9 @@ const isOfUser = ({ source }: Message): boolean => source.role === "user";
 /** Why what stands before and after a sentence makes it no statement. */
 function refusalByContext({ message, i }: Place, { messages }: Conversation): Reason | null {
   const { sentences, at, source } = message;
-  const earlier = messages.slice(Math.max(0, at - EARLIER), at).filter(isOfUser);
+  const earlier = messages
+    .slice(Math.max(0, at - EARLIER), at)
+    .filter((one) => isOfUser(one) && one.source.speaker === source.speaker);
   const before = sentences.slice(0, i);
   // "Translate what comes": its text is in a message of its own.
   const waiting = earlier.filter(({ told }) => !told.includes(GAP)).flatMap((one) => one.sentences);

@@ -48,7 +48,9 @@ export class Sentence {
   }
 
   get isQuestion(): boolean {
-    return /[?？؟]["'”’)\]]*$/u.test(this.text) || (this.text.endsWith(";") && isIn("el", this.reading));
+    return (
+      /[?？؟][!?！？…]*["'”’)\]]*$/u.test(this.text) || (this.text.endsWith(";") && isIn("el", this.reading))
+    );
   }
 
   /** True if it takes back what stands before it, makes that a text, or says that it is about a name. */

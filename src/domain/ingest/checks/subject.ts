@@ -2,6 +2,7 @@ import {
   type Cue,
   deniesSomething,
   has,
+  isWordOf,
   placesOf,
   type Reading,
   readPart,
@@ -18,6 +19,7 @@ const HEAD = 5;
 const USER = /^(?:the )?user$/iu;
 const OF_USER = /^(?:the )?user['’]s\s+/iu;
 const THIRD_PERSON = /^[a-z]{3,}[^su]s$/u;
+const SPEAKER = / (?:i|i'm|im|i've|ive|i'd|i'll|me) /;
 const wordAt = (said: string, at: number): string => said.slice(at).split(" ", 1)[0] ?? "";
 /** The place behind a word and its space. */
 const behind = (said: string, at: number): number => at + wordAt(said, at).length + 1;
@@ -88,9 +90,9 @@ export function refusalOfSubject(
   const persons = new Persons(fact);
   const name = nameIn(fact.subject);
   if (name !== null) {
-    // "I" is nobody with a name. "My team" may be "we".
-    const isOther = persons.names(before).length > 0 || (name === fact.subject && has(before, "self"));
-    return isOther && !sentence.says(needsOf(name)) ? "not_about_user" : null;
+    const said = { before, persons, message, sentence };
+    const isSaid = name === fact.subject ? saysOfNamed(name, said) : saysOfRelation(name, said);
+    return isSaid ? null : "not_about_user";
   }
   if (isOfAnother(before, persons) || hasVerbOfAnother(fact.predicate, sentence)) return "not_first_person";
   // "They decided that I am a spy."
@@ -104,7 +106,27 @@ export function refusalOfSubject(
   const upTo = { ...before, said: before.said + whole.said };
   if (has(upTo, "third") || persons.in(upTo, "others").length > 0) return "not_first_person";
   const question = questionBefore(message, conversation);
-  return question === undefined ? shown : refusalOfAnswer(fact, persons, question);
+  if (question !== undefined) return refusalOfAnswer(fact, persons, question);
+  return beginsWithName(sentence, persons) ? "not_first_person" : shown;
+}
+
+/** A sentence that may say something of somebody else. `before`: its words before the object. */
+type Spoken = { before: Reading; persons: Persons; message: Message; sentence: Sentence };
+
+/** True if a sentence may say it of this one: it names them, or it names nobody and a sentence before does. "I" is nobody with a name. */
+function saysOfNamed(name: string, { before, persons, message, sentence }: Spoken): boolean {
+  const needs = needsOf(name);
+  if (sentence.says(needs)) return true;
+  if (persons.names(before).length > 0 || has(before, "self")) return false;
+  return message.sentences.slice(0, message.sentences.indexOf(sentence)).some((one) => one.says(needs));
+}
+
+/** The same of one of the user's. Many words tell a relation ("bro", "she"), and "we" may be the user's team, but "I" is not. */
+function saysOfRelation(name: string, { before, persons, sentence }: Spoken): boolean {
+  if (sentence.says(needsOf(name))) return true;
+  if (persons.names(before).length > 0) return false;
+  const { reading } = sentence;
+  return !isIn("en", before) || !SPEAKER.test(before.said) || has(reading, "others") || has(reading, "whose");
 }
 
 /** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */
@@ -129,6 +151,18 @@ function isOfAnother(before: Reading, persons: Persons): boolean {
   const verbs = speaker < 0 && whose.length === 0 ? placesOf(before, "third") : [];
   const others = [...people, ...persons.names(before)].filter((at) => isUnspaced(said) || !isObject(at));
   return last([...others, ...things, ...verbs]) > speaker;
+}
+
+/** True if an English sentence may begin with a name and what that one does: "Anna collects stamps". */
+function beginsWithName({ text, reading }: Sentence, persons: Persons): boolean {
+  const [name = "", verb = ""] = reading.said.trim().split(" ");
+  return (
+    reading.languages.every(({ code }) => code === "en") &&
+    /^\p{Lu}\p{Ll}/u.test(text) &&
+    !persons.knows(name) &&
+    !isWordOf(name, reading) &&
+    (/^[a-z]{3,}(?:s|ed)$/u.test(verb) || has({ ...reading, said: ` ${verb} ` }, "third"))
+  );
 }
 
 /** True if an English sentence has the verb of the predicate as it is said of others: "A client of ours sleeps". "I" has another form. */
