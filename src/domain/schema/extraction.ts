@@ -78,3 +78,9 @@ export const Extraction = z
   })
   .openapi("Extraction");
 export type Extraction = z.infer<typeof Extraction>;
+
+/** Something of it: a call that lost its body takes no rule and no pattern away. */
+export const ExtractionBody = Extraction.refine(
+  ({ rules, redact }) => rules !== undefined || redact !== undefined,
+  "sets nothing: it has `rules` or `redact`; a DELETE takes all away",
+).openapi("ExtractionBody");

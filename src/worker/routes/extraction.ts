@@ -1,4 +1,4 @@
-import { Extraction } from "../../domain/schema/extraction.ts";
+import { Extraction, ExtractionBody } from "../../domain/schema/extraction.ts";
 import { requireWholeTenant } from "../http/authenticate.ts";
 import { body, json, nothing, route } from "../http/describe.ts";
 import { newRouter } from "../http/router.ts";
@@ -17,7 +17,7 @@ const put = route("put", "/v1/extraction", {
   description:
     "Takes the place of all that was set before. Holds for ingests and calls from now on, everywhere within a minute.",
   ...requireScope("admin"),
-  request: { body: body(Extraction) },
+  request: { body: body(ExtractionBody) },
   responses: { 200: json(Extraction, "As they are set.") },
 });
 
