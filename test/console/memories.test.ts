@@ -73,12 +73,14 @@ it("releases and rejects by keys, and shows the source and what is contradicted"
     messages: [{ role: "user", content: "I live in Ghent." }],
     extracted: { facts: [{ subject: "user", predicate: "lives in", object: "Ghent", sources: [0] }] },
   });
-  await memory.ingest(user, {
-    mode: "wait",
-    messages: [{ role: "user", content: "I'm allergic to peanuts." }],
+  await memory.memories.remember(user, {
+    subject: "user",
+    predicate: "is allergic to",
+    object: "peanuts",
+    status: "quarantined",
   });
   const page = await open(placeOf(user, "inbox"));
-  const contradicts = page.getByRole("listitem", { name: "user lives in Ghent" });
+  const contradicts = page.getByRole("listitem", { name: "I live in Ghent." });
   await contradicts.getByText("It contradicts a memory that is trusted more.").waitFor();
   await contradicts.getByText("user lives in Porto").waitFor();
   await contradicts.getByText("user: I live in Ghent.").waitFor();
@@ -183,7 +185,7 @@ it("leads from a memory to the message that it came from", async () => {
     extracted: { facts: [{ subject: "user", predicate: "lives in", object: "Porto", sources: [1] }] },
   });
   const page = await open(placeOf(user));
-  await page.getByRole("link", { name: "user lives in Porto" }).click();
+  await page.getByRole("link", { name: "I live in Porto." }).click();
   await page.getByRole("link", { name: "message 2" }).click();
   await page.locator(".message.named", { hasText: "I live in Porto." }).waitFor();
 });
