@@ -51,7 +51,10 @@ describe("the checks of statements", () => {
   });
 });
 
-/** Statements of two more people. The words of a language were corrected after the second; nothing was changed for the third. */
+/**
+ * Statements of two more people. The words of a language were corrected after the second. No word was for the third: it chose between
+ * two forms of one rule.
+ */
 describe("the checks of statements that they were not written with", () => {
   const share = (statements: Parameters<typeof inGroups>[0]): number =>
     statements.filter((one) => reasonsAgainst(one).length === 0).length / statements.length;
