@@ -36,7 +36,7 @@ it("has the tools of the MCP server, by names and arguments", async () => {
   expect(extension.tools).toHaveLength(6);
   for (const { name, inputSchema } of extension.tools) {
     const theirs = tools.find((tool) => tool.name === name);
-    // Whose memory is meant is settled here, and the extension stores no thread to cite.
+    // The extension settles the owner, and stores no thread to cite.
     const {
       owner: _owner,
       owners: _owners,

@@ -81,7 +81,7 @@ function Waiting({ user }: { user: string }) {
   );
 }
 
-/** What waits and is shown, with what one does to many of it. */
+/** The waiting memories that are shown, with the buttons for many of them. */
 function Listed({
   user,
   left,
@@ -172,7 +172,7 @@ function Listed({
   );
 }
 
-/** What has waited too long, for the day until it is deleted. */
+/** The memories that have waited too long, for the day until they are deleted. */
 function Expired({ user }: { user: string }) {
   const expired = useReviewed(user, "expired");
   const [gone, setGone] = useState(NONE);

@@ -156,7 +156,7 @@ export class IngestService {
     const { store, languageModel, alarms, now } = this.#deps;
     const { marks: began, failed: before } = this.#extentOf(thread);
     const noted = ownersChanged ? ofOthersBefore(before, began) : before;
-    // What this ingest extracts of it fails there again, if it does. A fork keeps what failed in its origin.
+    // This ingest takes these ranges over, and notes those that fail again. A fork keeps the failed ones of its origin.
     const owned = within(noted, request).filter(({ why }) => why === OWNERS);
     const failed = owned.reduce((ranges, one) => without(ranges, one), noted);
     if (ownersChanged || owned.length > 0 || (failed.length > 0 && store.marks(thread.n) === null))

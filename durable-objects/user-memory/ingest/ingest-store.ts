@@ -39,7 +39,7 @@ export type StoredIngest = {
 };
 
 /**
- * What an ingest keeps besides the thread: memories of the caller's own model that are not stored yet, and looks of the model under way.
+ * The state of an ingest besides the thread: memories of the caller's own model that are not stored yet, and looks of the model under way.
  * `unlooked`: looks that failed, for a retry; their facts wait in quarantine.
  */
 export type Kept = Extracted & { looks?: readonly Look[]; unlooked?: readonly Look[] };

@@ -5,7 +5,7 @@ import { type Look, unlooked } from "./second-look.ts";
 /** Facts of failed looks that a retry asks about. More of them wait in quarantine only. */
 const RETRIED = 200;
 
-/** What an ingest keeps once a step is stored: not its memories, nor the look at them. Null if nothing is left. */
+/** The rest that an ingest keeps once a step is stored, without its memories and the look at them. Null if nothing is left. */
 export function keptAfter(kept: Kept, { extractor, look, left }: Step): Kept | null {
   const { looks = [], unlooked: failed = [], ...given } = kept;
   const rest = extractor === "caller" && look === undefined ? (left ?? {}) : given;
