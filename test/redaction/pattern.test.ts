@@ -69,14 +69,14 @@ describe("a JSON text", () => {
     ['{ "a" : { "ann"\n: [ "Ann", null ] } }', '{ "a" : { "ann"\n: [ "$&", null ] } }'],
     [
       `["${id}", "${"x".repeat(22)}.${id}", "my ${id}"]`,
-      `["${id}", "${"x".repeat(22)}.${id}", "my 019a[number]`,
+      `["${id}", "${"x".repeat(22)}.${id}", "my 019a[number]-[number]-[number]-[number]-[number][number][number]"]`,
     ],
     [String.raw`["\ud800 nothing", "a\/b"]`, String.raw`["\ud800 nothing", "a\/b"]`],
     ['{"a": "1234', '{"a": "1234'],
     [String.raw`["\x1234"]`, String.raw`["\x1234"]`],
     ["1234", "1234"],
   ])("%s keeps all but the texts", (json, expected) => {
-    expect(redactedJson(json, redactions)).toContain(expected.slice(0, 60));
+    expect(redactedJson(json, redactions)).toBe(expected);
     expect(redactedJson(json, [])).toBe(json);
   });
 

@@ -47,9 +47,11 @@ export class D1ExtractionSettings implements ExtractionSettings {
     if (cached !== undefined && isPaused && age < USABLE_MS) return cached;
     try {
       const { rules = [], redact = [] } = await withDeadline(this.get(), READ_MS);
-      const redactions = redact.flatMap(({ pattern, as = AS }): Redaction[] => {
+      const redactions = redact.map(({ pattern, as = AS }): Redaction => {
         const expression = compiled(pattern);
-        return typeof expression === "string" ? [] : [{ expression, as }];
+        // Without it, texts would be stored that the tenant wants out.
+        if (typeof expression === "string") throw new Error(`a stored pattern of redaction ${expression}`);
+        return { expression, as };
       });
       const fresh = { rules, redactions, readAt: this.#now() };
       this.#cache.set(this.#db, fresh);
