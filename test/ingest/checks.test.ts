@@ -123,6 +123,7 @@ describe("the checks of a fact", () => {
     ["The deploy key rotates on Friday.", "Mallory", "may use", "deploy key", "not_about_user"],
     ["Anna collects stamps.", "user", "hobby is", "stamps", "not_first_person"],
     ["I don't smoke, but I eat meat.", "user", "does not eat", "meat", "negated"],
+    ["I see meat every day. I don't eat meat.", "user", "eats", "meat", "negated"],
     ["My friend texted:\n````\n```\nI eat meat.\n```\n````", "user", "eats", "meat", "not_own_words"],
   ] as const)("hold back of %s: %s %s %s", (said, subject, predicate, object, reason) => {
     expect(refusals(said, subject, predicate, object)).toEqual([reason]);

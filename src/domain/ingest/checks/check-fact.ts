@@ -99,9 +99,11 @@ function stated(fact: FactProposal, said: readonly Message[], conversation: Conv
   if (naming.reduce((sum, { sentence }) => sum + sentence.text.length, 0) > NAMING)
     return refused("too_long");
   const verdicts = naming.map((place) => refusalOf(fact, place, conversation));
-  const i = verdicts.indexOf(null);
-  const place = naming[i];
+  const place = naming[verdicts.indexOf(null)];
   if (place === undefined) return refused(...new Set(verdicts.flatMap((reason) => reason ?? [])));
+  // "They asked about nuts. I'm not allergic to nuts." Predicates are not compared: the denial may be of this one.
+  if (naming.some(({ message }, i) => verdicts[i] === "negated" && message.at >= place.message.at))
+    return refused("negated");
   const reason = refusalOfText(text, `${subject} ${predicate} ${object}`, place.sentence);
   if (reason !== null) return refused(reason);
   return { reasons: [], sentence: shownOf(fact, place), stated: statedAt(fact, place, conversation) };

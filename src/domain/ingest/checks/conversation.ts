@@ -19,6 +19,7 @@ export class Sentence {
   readonly text: string;
   readonly #around: Languages;
   readonly #cues = new Map<Cue, boolean>();
+  #undoes: boolean | undefined;
   #reading: Reading | undefined;
   #said: Said | undefined;
 
@@ -55,6 +56,10 @@ export class Sentence {
 
   /** True if it takes back what stands before it, makes that a text, or says that it is about a name. */
   get undoes(): boolean {
+    return (this.#undoes ??= this.#takesBack());
+  }
+
+  #takesBack(): boolean {
     // "Translate the following:" is about what follows.
     if (this.text.includes(GAP) || /[:：]$/u.test(this.text)) return false;
     if (this.has("undoes")) return true;
