@@ -35,7 +35,7 @@ const parts: Record<string, [from: string, to: string][]> = {
 
 /** The files that make up the console. */
 const CONSOLE_SOURCES = [
-  "console",
+  "packages/console",
   "client/src",
   "src/domain",
   "examples/support-case.json",
@@ -58,7 +58,7 @@ async function buildConsole(): Promise<boolean> {
   // Another process may be copying the former one.
   const made = mkdtempSync(join(root, "build/console-"));
   await build({
-    configFile: join(root, "console/vite.config.ts"),
+    configFile: join(root, "packages/console/vite.config.ts"),
     build: { outDir: made, emptyOutDir: true },
   });
   rmSync(page, { recursive: true, force: true });

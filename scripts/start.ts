@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Cairn, cairn } from "../client/src/index.ts";
-import { type Example, fillDemo } from "../console/src/demo/demo-state.ts";
+import { type Example, fillDemo } from "../packages/console/src/demo/demo-state.ts";
 import { scopes } from "../src/domain/token.ts";
 import { consoleLink } from "./console-link.ts";
 import { developmentSecret } from "./development-secret.ts";

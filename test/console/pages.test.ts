@@ -1,6 +1,6 @@
 // Every page, in both themes and on a narrow screen: accessible, within the window, and as a picture to look at.
 import { beforeAll, expect, it } from "vitest";
-import { fillDemo, type Example } from "../../console/src/demo/demo-state.ts";
+import { fillDemo, type Example } from "../../packages/console/src/demo/demo-state.ts";
 import file from "../../examples/support-case.json" with { type: "json" };
 import { expectAccessible, goTo, memory, newUser, open, picture } from "./browser.ts";
 

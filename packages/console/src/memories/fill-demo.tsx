@@ -12,7 +12,7 @@ export function FillDemo({ user, done }: { user: string; done: () => void }) {
   if (!may(session, "write")) return null;
   const fill = async () => {
     const filled = await action.run(async () => {
-      const { default: file } = await import("../../../examples/support-case.json");
+      const { default: file } = await import("../../../../examples/support-case.json");
       const [example] = file.conversations as Example[];
       if (example !== undefined) await fillDemo(session.memory, user, example, setWhat);
     });

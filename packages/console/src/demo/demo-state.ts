@@ -1,4 +1,4 @@
-import type { Cairn } from "../../../client/src/index.ts";
+import type { Cairn } from "../../../../client/src/index.ts";
 
 /** A conversation in the format of `examples/` (evals/demo/conversation.ts checks it). */
 export type Example = {
