@@ -122,10 +122,12 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     purger,
   });
   erasureEpoch.onRaised(() => conversations.rewriteCatalogue());
+  const ingestStore = new IngestStore(sql);
   const threadMessages = new ThreadMessages({
     ...threads,
     indexNow: (text) => indexedNow(ports, text),
     messagesChanged: (id) => conversations.messagesChanged(id),
+    messageDeleted: ({ n }, seq) => ingestStore.forgetMessage(n, seq),
   });
   const entries = new Entries({ ...shared, entries: entryStore, messages: threadMessages });
 
@@ -215,7 +217,6 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
 
   // Ingest
   const citations = new CitedStatements({ stores, now });
-  const ingestStore = new IngestStore(sql);
   const { languageModel } = ports;
   const proposals = new ProposalMemories({
     embedder: ports.embedder,
@@ -232,6 +233,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
       store: ingestStore,
       reader: stores.reader,
       lineage: stores.lineage,
+      waiting: (id) => writer.stored(id),
       usage,
       extraction: ports.extraction,
       secondLook: new SecondLook({ usage, languageModel, now }),

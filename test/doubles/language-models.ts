@@ -38,7 +38,7 @@ export class ScriptedModel implements LanguageModel {
   readonly asked: GenerateRequest[] = [];
   readonly looked: GenerateRequest[] = [];
   /** The replies to second looks, one after another, or what they follow from. */
-  looks: Reply[] | ((facts: Shown[]) => Reply) = [];
+  looks: Reply[] | ((facts: Shown[]) => Reply | Promise<Reply>) = [];
   readonly #replies: Reply[];
 
   constructor(...replies: Reply[]) {
@@ -51,12 +51,12 @@ export class ScriptedModel implements LanguageModel {
     return answered((this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0]) ?? {});
   }
 
-  protected look(request: GenerateRequest): Generated {
+  protected async look(request: GenerateRequest): Promise<Generated> {
     this.looked.push(structuredClone(request));
     const agrees = (facts: Shown[]) => ({ looks: facts.map((fact) => lookEntry(fact)) });
     const facts = shownIn(request);
     return answered(
-      typeof this.looks === "function" ? this.looks(facts) : (this.looks.shift() ?? agrees(facts)),
+      typeof this.looks === "function" ? await this.looks(facts) : (this.looks.shift() ?? agrees(facts)),
     );
   }
 }

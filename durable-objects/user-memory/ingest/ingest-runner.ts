@@ -12,9 +12,9 @@ import type { Transactions } from "../core/transactions.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
-import { keptAfter } from "./kept.ts";
+import { keptAfter, keptDuring } from "./kept.ts";
 import { addedUsage } from "./model-usage.ts";
-import type { Extractor, FailedStep, NextStep, Step } from "./next-step.ts";
+import type { Extractor, FailedStep, NextStep, NoProposals, Step } from "./next-step.ts";
 import { queueAgain } from "./queue-again.ts";
 import type { ProposalMemories } from "./proposal-memories.ts";
 import { failureOf, type Looking } from "./second-look.ts";
@@ -156,14 +156,14 @@ export class IngestRunner implements Chore {
     if (before !== null) return this.#wait(ingest, before.why, Math.max(before.dueAt ?? 0, now() + 1_000));
     const step = this.#unstored.get(ingest.id) ?? (await this.#next(ingest, thread));
     // The thread, the user, or a message that the model has read may have been deleted meanwhile.
-    const read = step !== null && "window" in step ? step.window : [];
-    const isWanted = () =>
-      store.has(ingest.id) && read.every(({ seq }) => stores.lineage.position(thread, seq) !== null);
+    const read = step === null ? [] : readFor(step);
+    const isThere = (seq: number) => stores.lineage.position(thread, seq) !== null;
+    const isWanted = () => store.has(ingest.id) && read.every(isThere);
     if (!isWanted()) this.#unstored.delete(ingest.id);
     else if (step === null) this.#end(ingest);
     else if ("until" in step) this.#wait(ingest, step.why, step.until);
     else if ("isLasting" in step) this.#tryAgain(ingest, step);
-    else if (!("proposals" in step)) this.#keep(ingest, step);
+    else if (!("proposals" in step)) this.#keep(ingest, step, isThere);
     else {
       const done = (results: readonly IngestResult[], former: ReadonlySet<string>) => {
         if (isWanted()) this.#advance(ingest, step, { results, former });
@@ -220,7 +220,7 @@ export class IngestRunner implements Chore {
     if (range !== undefined && state.redo.length === 0)
       for (const kind of range.kinds) progress[kind] = range.to;
     transactions.atomically(() => {
-      if (ingest.hasExtracted) store.setExtracted(id, keptAfter(store.extracted(id) ?? {}, step));
+      if (ingest.hasExtracted) store.setExtracted(id, keptAfter(store.extracted(id) ?? {}, step, stored));
       if (range !== undefined) store.reach(thread, progress, adding(without(store.failed(thread), range)));
       store.update({
         id,
@@ -252,17 +252,13 @@ export class IngestRunner implements Chore {
   }
 
   /** Keeps what a look of the model has come to, and what it has cost, before the next step. */
-  #keep(ingest: StoredIngest, { look, left, usage }: Looking): void {
+  #keep(ingest: StoredIngest, looking: Looking, isThere: (seq: number) => boolean = () => true): void {
     const { store, transactions, alarms, now } = this.#deps;
     const { id } = ingest;
     const { why: _waited, ...state } = ingest.state;
-    const { looks: former = [], unlooked, ...given } = store.extracted(id) ?? {};
+    const { usage } = looking;
     transactions.atomically(() => {
-      store.setExtracted(id, {
-        ...(left === undefined ? given : left),
-        looks: [look, ...former.slice(1)],
-        ...(unlooked && { unlooked }),
-      });
+      store.setExtracted(id, keptDuring(store.extracted(id) ?? {}, looking, isThere));
       store.update({
         id,
         dueAt: now(),
@@ -360,6 +356,12 @@ export class IngestRunner implements Chore {
     });
   }
 }
+
+/** The seqs of the messages that a step takes its text from. A look at the caller's memories, or at what waits, goes on without some. */
+const readFor = (step: Step | Looking | NoProposals): readonly number[] => {
+  if ("window" in step) return step.window.map(({ seq }) => seq);
+  return "look" in step && step.look?.range !== undefined ? step.look.seqs : [];
+};
 
 const isByModel = (extractor: Extractor): boolean => extractor !== "caller" && "model" in extractor;
 

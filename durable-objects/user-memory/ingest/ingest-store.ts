@@ -2,7 +2,8 @@ import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { FailedRange, Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
 import type { Writer } from "../../../src/domain/memory/record.ts";
-import type { Look } from "./second-look.ts";
+import { withoutMessages } from "./kept.ts";
+import type { Look, Unlooked } from "./second-look.ts";
 
 /** A seq for each kind. */
 export type Marks = Record<ExtractKind, number>;
@@ -40,9 +41,9 @@ export type StoredIngest = {
 
 /**
  * The state of an ingest besides the thread: memories of the caller's own model that are not stored yet, and looks of the model under way.
- * `unlooked`: looks that failed, for a retry; their facts wait in quarantine.
+ * `unlooked`: facts of looks that failed, for a retry: they wait in quarantine, and only there is their text.
  */
-export type Kept = Extracted & { looks?: readonly Look[]; unlooked?: readonly Look[] };
+export type Kept = Extracted & { looks?: readonly Look[]; unlooked?: readonly Unlooked[] };
 
 type Row = { id: string; thread: number; due_at: number | null; state: string; has_extracted: number };
 
@@ -182,18 +183,22 @@ export class IngestStore {
       .map(ingestOf);
   }
 
+  /** Removes the text that comes of a deleted message from the ingests of its thread. */
+  forgetMessage(thread: number, seq: number): void {
+    for (const id of this.#ids("thread = ? AND extracted IS NOT NULL", thread)) {
+      const kept = this.extracted(id) ?? {};
+      const rest = withoutMessages(kept, (one) => one !== seq);
+      if (JSON.stringify(rest) !== JSON.stringify(kept)) this.setExtracted(id, rest);
+    }
+  }
+
   /** Deletes ingests that ended a week ago. */
   deleteOld(now: number): void {
-    this.#sql.exec("DELETE FROM ingests WHERE due_at IS NULL AND ended_at <= ?", now - KEPT_MS);
+    this.#delete("due_at IS NULL AND ended_at <= ?", now - KEPT_MS);
   }
 
   deleteScope(scope: string): void {
-    for (const { id } of this.#sql
-      .exec<{ id: string }>("SELECT id FROM ingests WHERE scope = ?", scope)
-      .toArray()) {
-      this.#sql.exec(`UPDATE ingests SET ${EMPTIED} WHERE id = ?`, id);
-      this.#sql.exec("DELETE FROM ingests WHERE id = ?", id);
-    }
+    this.#delete("scope = ?", scope);
   }
 
   /** The ingest that waits for the end of a thread's last session; null if none does. */
@@ -203,7 +208,7 @@ export class IngestStore {
 
   /** Deletes it. */
   deleteFollowUp(thread: number): void {
-    this.#sql.exec(`DELETE FROM ingests WHERE thread = ? AND ${WAITS_FOR_SESSION}`, thread);
+    this.#delete(`thread = ? AND ${WAITS_FOR_SESSION}`, thread);
   }
 
   /** The numbers of the threads of a session, the newest first. */
@@ -251,6 +256,21 @@ export class IngestStore {
       procedures,
       failed.length === 0 ? null : JSON.stringify(failed),
     );
+  }
+
+  #ids(where: string, binding: string | number): string[] {
+    return this.#sql
+      .exec<{ id: string }>(`SELECT id FROM ingests WHERE ${where}`, binding)
+      .toArray()
+      .map(({ id }) => id);
+  }
+
+  /** A delete alone leaves the bytes in the file. */
+  #delete(where: string, binding: string | number): void {
+    for (const id of this.#ids(where, binding)) {
+      this.#sql.exec(`UPDATE ingests SET ${EMPTIED} WHERE id = ?`, id);
+      this.#sql.exec("DELETE FROM ingests WHERE id = ?", id);
+    }
   }
 
   #one(where: string, ...bindings: (string | number)[]): StoredIngest | null {

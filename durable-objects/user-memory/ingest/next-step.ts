@@ -5,7 +5,11 @@ import type { ExtractionRule } from "../../../src/domain/schema/extraction.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { ExtractionSettings } from "../../../src/platform/d1/extraction-settings.ts";
 import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
-import type { Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
+import type { FactProposal, Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
+import { tripleText } from "../../../src/domain/memory/identity.ts";
+import { sourcesOf } from "../../../src/domain/memory/record.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
@@ -16,6 +20,7 @@ import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
+import { firstOf, hasMemories } from "./kept.ts";
 import { addedUsage, type ModelUsage } from "./model-usage.ts";
 import {
   givenUp,
@@ -25,6 +30,7 @@ import {
   type Look,
   type Looking,
   type SecondLook,
+  withFacts,
 } from "./second-look.ts";
 import { messagesAround, widened, windowAfter } from "./thread-window.ts";
 
@@ -34,8 +40,8 @@ export type Extractor = { model: string; prompt: string } | { rules: string } | 
 /**
  * Proposals of some messages. `window`: what they may cite. `range`: what of the thread is extracted once they are stored.
  * `failed`: why the extraction of that range failed for good, so there are no proposals; its `halves` may do better. `unusable`: the
- * results of entries of the answer that are no proposals. `left`: what the caller's own model found besides, for the next steps. `look`:
- * the model has looked at the facts. `judged`: what it and the checks say of each.
+ * results of entries of the answer that are no proposals. `look`: the model has looked at the facts. `judged`: what it and the checks
+ * say of each. `waiting`: the memory in quarantine that each takes the place of.
  */
 export type Step = {
   proposals: Proposals;
@@ -45,10 +51,10 @@ export type Step = {
   failed?: string;
   halves?: readonly Range[];
   unusable?: readonly IngestResult[];
-  left?: Extracted | null;
   usage?: Ingest["usage"];
   look?: Look;
   judged?: readonly Judged[];
+  waiting?: readonly string[];
 };
 /** No step is possible before a time. */
 export type Wait = { why: string; until: number };
@@ -59,6 +65,8 @@ type NextStepDependencies = {
   store: Pick<IngestStore, "extracted" | "marks">;
   reader: Pick<ThreadReader, "walk">;
   lineage: Pick<Lineage, "position">;
+  /** The memory that waits in quarantine under this id; null without one. `pending`: a write of it may still change that. */
+  waiting: (id: string) => MemoryRow | "pending" | null;
   usage: ModelUsage;
   secondLook: SecondLook;
   extraction: Pick<ExtractionSettings, "current">;
@@ -78,8 +86,6 @@ export type NoProposals = Wait | FailedStep;
 const SESSION_GAP_MS = 30 * 60_000;
 /** Messages of a session at most: a longer one is several episodes. */
 const SESSION_MESSAGES = 200;
-/** Citations of the memories that a step takes of the caller's: each is checked against its messages. At least those of one memory. */
-const CITED = 100;
 /** The pause while D1 does not tell the tenant's rules. */
 const STORAGE_MS = 60_000;
 /** The extraction's version where no model is bound. */
@@ -102,12 +108,8 @@ export class NextStep {
   ): Promise<Step | Looking | NoProposals | null> {
     const kept = ingest.hasExtracted ? this.#deps.store.extracted(ingest.id) : null;
     const [look] = kept?.looks ?? [];
-    if (look !== undefined) {
-      const isThere = (seq: number) => this.#deps.lineage.position(thread, seq) !== null;
-      // Else a message that the model has read is deleted: it is asked again without that one.
-      if (look.extractor === "caller" || look.again === true || look.seqs.every(isThere))
-        return this.#look(look, thread, asks);
-    }
+    if (look?.again !== undefined) return this.#lookAgain(look, thread, asks);
+    if (look !== undefined) return this.#look(look, thread, asks);
     const found =
       this.#given(kept, thread) ??
       (await this.#extract(ingest, {
@@ -120,7 +122,26 @@ export class NextStep {
     const own = found.proposals.facts.map((fact) => ofOwner(fact, owners));
     const step: Step = { ...found, proposals: { ...found.proposals, facts: own } };
     const needed = await this.#deps.secondLook.of(step);
-    return needed === null ? step : { look: needed, usage: step.usage, left: step.left };
+    return needed === null ? step : { look: needed, usage: step.usage, isFirst: true };
+  }
+
+  /** Looks at facts that wait in quarantine, as the memories have them now. */
+  #lookAgain(
+    look: Look,
+    thread: StoredThread,
+    asks: () => void,
+  ): Promise<Step | Looking | NoProposals> | Wait {
+    const { waiting, lineage, now } = this.#deps;
+    const rows = new Map((look.again ?? []).map((id) => [id, waiting(id)]));
+    if (rows.values().some((row) => row === "pending")) return { why: "storage", until: now() + STORAGE_MS };
+    const isThere = (seq: number) => lineage.position(thread, seq) !== null;
+    const current = withFacts(look, (id) => {
+      const row = rows.get(id);
+      return row === undefined || row === null || row === "pending"
+        ? null
+        : waitingFact(row, thread, isThere);
+    });
+    return this.#look(current, thread, asks);
   }
 
   /** Asks about the next facts of a look, or ends it. The messages are read anew: one behind a sentence may take it back meanwhile. */
@@ -154,13 +175,12 @@ export class NextStep {
   /** The findings of the caller's own model. */
   #given(extracted: Extracted | null, thread: StoredThread): Step | null {
     if (extracted === null || !hasMemories(extracted)) return null;
-    const { taken, left } = firstOf(extracted);
+    const { taken } = firstOf(extracted);
     const cited = Object.values(taken).flatMap((list) => list.flatMap(({ sources }) => sources));
     return {
       proposals: taken,
       extractor: "caller",
       window: messagesAround(this.#deps.reader, thread, cited),
-      left,
     };
   }
 
@@ -294,8 +314,8 @@ function stepOf(
   { look, judged: all }: Required<Pick<Step, "look" | "judged">>,
   window: Step["window"],
 ): Step {
-  const { extractor, range, unusable } = look;
-  const isSettled = (_: unknown, place: number) => look.again !== true || !isUnanswered(look.facts[place]);
+  const { extractor, range, unusable, again } = look;
+  const isSettled = (_: unknown, place: number) => again === undefined || !isUnanswered(look.facts[place]);
   const judged = all.filter(isSettled);
   const proposals = { ...look.proposals, facts: look.proposals.facts.filter(isSettled) };
   return {
@@ -304,33 +324,31 @@ function stepOf(
     window,
     look,
     judged,
+    ...(again !== undefined && { waiting: again.filter(isSettled) }),
     ...(range !== undefined && { range }),
     ...(unusable !== undefined && { unusable }),
   };
 }
 
-/** Splits a caller's memories: those that fit one step, and the rest (null if none). */
-function firstOf({ facts = [], episodes = [], procedures = [] }: Extracted): {
-  taken: Required<Extracted>;
-  left: Extracted | null;
-} {
-  let cited = 0;
-  const fits = ({ sources }: { sources: readonly number[] }) => (cited += sources.length) <= CITED;
-  const taken = {
-    facts: facts.filter(fits),
-    episodes: episodes.filter(fits),
-    procedures: procedures.filter(fits),
-  };
-  const left = {
-    facts: facts.slice(taken.facts.length),
-    episodes: episodes.slice(taken.episodes.length),
-    procedures: procedures.slice(taken.procedures.length),
-  };
-  return { taken, left: hasMemories(left) ? left : null };
+/**
+ * The fact of a memory that waits in quarantine. Null for one that a person has changed, that no message of the thread states any more, or
+ * that is no fact of an extraction.
+ */
+function waitingFact(
+  row: MemoryRow,
+  { id: thread }: StoredThread,
+  isThere: (seq: number) => boolean,
+): FactProposal | null {
+  const { status, trust, subject, predicate, object, text, validFrom } = row;
+  if (status !== "quarantined" || isPerson(trust)) return null;
+  if (subject === null || predicate === null || object === null) return null;
+  const sources = sourcesOf(row).flatMap((source) =>
+    source.thread === thread && typeof source.message === "number" ? source.message : [],
+  );
+  if (sources.length === 0 || !sources.every(isThere)) return null;
+  const isOwnText = text !== tripleText({ subject, predicate, object });
+  return { subject, predicate, object, ...(isOwnText && { text }), sources, validFrom };
 }
-
-const hasMemories = ({ facts = [], episodes = [], procedures = [] }: Extracted): boolean =>
-  facts.length + episodes.length + procedures.length > 0;
 
 /** The proposals that cite one of these messages: the others were found before. */
 function citing({ facts, episodes, procedures }: Proposals, seqs: ReadonlySet<number>): Proposals {

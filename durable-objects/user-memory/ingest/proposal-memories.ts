@@ -72,7 +72,7 @@ export class ProposalMemories {
       ...(reasons.length > 0 && { reasons }),
       sources: [...sources],
     }));
-    const prepared = await this.#prepare(owner, proposed, step.look?.again === true);
+    const prepared = await this.#prepare(owner, proposed, step.waiting);
     if (!prepared.ok) return prepared;
     const former = new Set<string>();
     const settle = (
@@ -81,8 +81,7 @@ export class ProposalMemories {
     ) => {
       const live = created ? "created" : replaced === true ? "updated" : "known";
       const outcome = memory.status === "quarantined" ? "quarantined" : live;
-      if (candidate.waited === true && typeof candidate.inQuarantine?.id === "string")
-        former.add(candidate.inQuarantine.id);
+      if (candidate.waited !== undefined) former.add(candidate.waited);
       const reasons = memory.status === "quarantined" ? memory.reasons : undefined;
       Object.assign(results[index] ?? {}, {
         outcome,
@@ -95,7 +94,7 @@ export class ProposalMemories {
     for (const one of prepared.value) {
       const { index, candidate } = one;
       const known =
-        candidate.status === "quarantined" && candidate.waited !== true
+        candidate.status === "quarantined" && candidate.waited === undefined
           ? await this.#deps.knownAs(owner, candidate)
           : null;
       const result = results[index];
@@ -118,7 +117,7 @@ export class ProposalMemories {
     const done = () => {
       // A fact that was rejected or released meanwhile has a result already.
       const those = results.filter(
-        ({ reasons }) => step.look?.again !== true || reasons?.[0] !== "not_found",
+        ({ reasons }) => step.waiting === undefined || reasons?.[0] !== "not_found",
       );
       given.done(those, former);
     };
@@ -246,23 +245,27 @@ export class ProposalMemories {
     return proposed;
   }
 
-  /** The memories of the proposals that are any, each with the place of its proposal. */
-  async #prepare(owner: Owner, proposed: readonly Proposed[], waited: boolean) {
+  /** The memories of the proposals that are any, each with the place of its proposal. `waiting`: by that, whose place they take. */
+  async #prepare(owner: Owner, proposed: readonly Proposed[], waiting: readonly string[] = []) {
     const { embedder, predicates } = this.#deps;
     const valid = proposed.flatMap(({ body, by }, index) => (body === null ? [] : [{ index, body, by }]));
     const rules = await d1Result(() => predicates.rules());
     if (!rules.ok) return rules;
     const candidates = await prepareMemories({ embedder, rules: rules.value }, owner, valid);
     return ok(
-      candidates.map((candidate, i) => ({
-        // A model's reading changes no text that somebody will follow.
-        candidate: {
-          ...candidate,
-          ...(candidate.body.kind === "procedure" && { replaces: false }),
-          ...(waited && { waited }),
-        },
-        index: valid[i]?.index ?? 0,
-      })),
+      candidates.map((candidate, i) => {
+        const index = valid[i]?.index ?? 0;
+        const waited = waiting[index];
+        return {
+          // A model's reading changes no text that somebody will follow.
+          candidate: {
+            ...candidate,
+            ...(candidate.body.kind === "procedure" && { replaces: false }),
+            ...(waited !== undefined && { waited }),
+          },
+          index,
+        };
+      }),
     );
   }
 }

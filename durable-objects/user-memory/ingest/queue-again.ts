@@ -1,6 +1,7 @@
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IngestStore, StoredIngest } from "./ingest-store.ts";
+import { lookAgain } from "./second-look.ts";
 
 type QueueDependencies = {
   store: IngestStore;
@@ -19,7 +20,7 @@ export function queueAgain(
   const kept = ingest.hasExtracted ? store.extracted(ingest.id) : null;
   if (kept?.unlooked !== undefined) {
     const { unlooked, looks = [], ...given } = kept;
-    store.setExtracted(ingest.id, { ...given, looks: [...looks, ...unlooked] });
+    store.setExtracted(ingest.id, { ...given, looks: [...looks, ...unlooked.map(lookAgain)] });
   }
   const queued: StoredIngest = {
     ...ingest,

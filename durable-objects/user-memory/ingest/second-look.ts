@@ -4,7 +4,7 @@ import { hash16 } from "../../../src/domain/hash.ts";
 import { lineOf, type ShownFact } from "../../../src/domain/ingest/prompts/look-1.ts";
 import type { FactProposal, Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
-import type { Extracted, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
+import type { Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import { areAlike, look } from "../../../src/platform/models/look.ts";
 import { turn } from "../../../src/platform/turn.ts";
@@ -19,8 +19,8 @@ type LookedAt = { holds?: boolean; seen?: string; why?: string; changes?: number
 /**
  * The proposals of a step that wait for a second look of the model at their facts. It is kept until they are stored: neither a crash nor
  * an eviction asks for the proposals again. `seqs`: the messages that they may cite. `facts`: by their place among the proposals.
- * `most`: the facts of one call. `refused`: calls in a row about one fact that the model refused. `again`: they wait in quarantine since
- * the look failed before.
+ * `most`: the facts of one call. `refused`: calls in a row about one fact that the model refused. `again`: the memories that wait in
+ * quarantine since the look failed before, by the place of their facts. These are read from the memories each time, and not kept here.
  */
 export type Look = {
   proposals: Proposals;
@@ -31,13 +31,15 @@ export type Look = {
   facts: readonly LookedAt[];
   most: number;
   refused?: number;
-  again?: true;
+  again?: readonly string[];
 };
-/** What a look has come to: it is kept in place of the former state. `left`: memories of the caller's that are none of its matter. */
+/** Facts without an answer, by the ids under which they wait in quarantine: a retry asks about them. */
+export type Unlooked = { extractor: Extractor; ids: readonly string[] };
+/** What a look has come to: it is kept in place of the former state. `isFirst`: it takes its proposals out of what the ingest keeps. */
 export type Looking = {
   look: Look;
   usage?: Ingest["usage"] | undefined;
-  left?: Extracted | null | undefined;
+  isFirst?: true;
 };
 /** What the checks and the look say of a fact. `against`: why it waits though it passes the checks. */
 export type Judged = { verdict: Verdict; against: readonly string[] };
@@ -52,6 +54,8 @@ const UNSHOWN: ReadonlySet<string> = new Set([REFUSED, TOO_LONG]);
 const [FACTS, BYTES] = [20, 1_024];
 /** Changes of a sentence after each of which the model is asked again, and calls about one fact after whose refusal it is not. */
 const [CHANGES, REFUSALS] = [2, 2];
+
+const NO_PROPOSALS: Proposals = { facts: [], episodes: [], procedures: [] };
 
 type SecondLookDependencies = { usage: ModelUsage; languageModel: LanguageModel | null; now: () => number };
 
@@ -172,16 +176,37 @@ export const givenUp = (given: Look, why: string): Look =>
 export const failureOf = ({ facts }: Look): string | null =>
   facts.find((fact) => isUnanswered(fact))?.why ?? null;
 
-/** A look at the facts without an answer, for a retry. They wait in quarantine meanwhile. */
-export function unlooked({ proposals, facts, extractor, seqs }: Look): Look {
-  const failed = proposals.facts.filter((_, i) => isUnanswered(facts[i]));
+/** The facts without an answer, for a retry. They wait in quarantine meanwhile. `stored`: the results of all its facts, unless it is one. */
+export function unlookedIn({ facts, extractor, again }: Look, stored: readonly IngestResult[]): Unlooked {
+  const ids = facts.flatMap((fact, place) => {
+    if (!isUnanswered(fact)) return [];
+    const { outcome, memoryId } = stored[place] ?? {};
+    return again?.[place] ?? (outcome === "quarantined" && memoryId !== undefined ? memoryId : []);
+  });
+  return { extractor, ids };
+}
+
+/** A look at memories that wait in quarantine, without their facts. */
+export const lookAgain = ({ extractor, ids }: Unlooked): Look => ({
+  proposals: NO_PROPOSALS,
+  extractor,
+  seqs: [],
+  facts: ids.map(() => ({})),
+  most: FACTS,
+  again: ids,
+});
+
+/** The look with the facts of the memories that still wait. */
+export function withFacts(given: Look, factOf: (id: string) => FactProposal | null): Look {
+  const waiting = (given.again ?? []).flatMap((id, place) => {
+    const fact = factOf(id);
+    return fact === null ? [] : [{ id, fact, looked: given.facts[place] ?? {} }];
+  });
   return {
-    proposals: { facts: failed, episodes: [], procedures: [] },
-    extractor,
-    seqs,
-    facts: failed.map(() => ({})),
-    most: FACTS,
-    again: true,
+    ...given,
+    proposals: { ...NO_PROPOSALS, facts: waiting.map(({ fact }) => fact) },
+    facts: waiting.map(({ looked }) => looked),
+    again: waiting.map(({ id }) => id),
   };
 }
 

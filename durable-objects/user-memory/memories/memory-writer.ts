@@ -26,7 +26,7 @@ import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
 import type { PatchMemoryBody, RememberBody } from "../../../src/domain/schema/memory.ts";
 import type { Rules } from "../../../src/domain/memory/predicates.ts";
-import { leastOf } from "../../../src/domain/memory/trust.ts";
+import { isPerson, leastOf } from "../../../src/domain/memory/trust.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { AuditLog } from "../../../src/platform/d1/audit-log.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
@@ -138,8 +138,10 @@ export class MemoryWriter {
         const conditionPath = memories.length === 1 ? undefined : `${path}.ifVersion`;
         const unmet = condition && conditionFailure(condition, targetOf(draft, candidate), conditionPath);
         if (unmet) return unmet;
-        const waited = candidate.waited === true ? currentOf(draft, candidate.inQuarantine?.id ?? "") : null;
-        if (candidate.waited === true && waited?.status !== "quarantined") return fail("not_found");
+        const waited = candidate.waited === undefined ? null : currentOf(draft, candidate.waited);
+        // A person may have corrected it: then it is theirs.
+        if (candidate.waited !== undefined && (waited?.status !== "quarantined" || isPerson(waited.trust)))
+          return fail("not_found");
         if (waited !== null) draft.forget(waited.id);
         const by =
           waited === null || candidate.status === "quarantined"
@@ -522,6 +524,13 @@ export class MemoryWriter {
   /** The memory that has this id, or that one became which waited under it; null if there is none. */
   idOf(id: string): string | null {
     return this.#deps.table.idOf(id);
+  }
+
+  /** The memory as it is stored; null without one. `pending`: a write of it may still change that. */
+  stored(id: string): MemoryRow | "pending" | null {
+    if (this.isBeingDeleted(id)) return "pending";
+    const { table, now } = this.#deps;
+    return currentOf(new MemoryDraft(table, table.latest(now())), id);
   }
 
   /** True if the memory's deletion is pending: D1 may still have it. */

@@ -43,6 +43,8 @@ type ThreadMessagesDependencies = {
   index: SearchIndex;
   /** Tells the catalogue that messages were added or deleted. */
   messagesChanged: (threadId: string) => void;
+  /** Called in the transaction that deletes a message of a thread. */
+  messageDeleted: (thread: StoredThread, seq: number) => void;
   /** True if messages are found by their meaning at all. */
   byMeaning: boolean;
   /** The vector and the word pieces of a text; undefined unless the models are in memory. */
@@ -132,6 +134,7 @@ export class ThreadMessages {
       this.#deps.index.removeRanges(this.#stores.shared.deleteMessage(thread, position));
       this.#stores.threads.shorten(thread, this.#deps.now());
       this.#stores.threads.endImport(thread);
+      this.#deps.messageDeleted(thread, seq);
       this.#deps.messagesChanged(id);
       return ok(null);
     });

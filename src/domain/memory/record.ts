@@ -52,8 +52,8 @@ export type Candidate = {
   inQuarantine?: Identity;
   /** False: it is quarantined if it would change what a stored memory says. */
   replaces?: boolean;
-  /** True: the same waits in quarantine, and this takes its place. Nothing is stored if that is gone, or was released. */
-  waited?: boolean;
+  /** The id of a memory that waits in quarantine, and whose place this takes. Nothing is stored if it waits no longer. */
+  waited?: string;
 };
 
 /** Memories of an extractor with a lower score are quarantined. */
@@ -136,7 +136,7 @@ export function provenanceOf(
 }
 
 /** The sources of a stored memory. */
-const sourcesOf = ({ source, provenance }: Pick<MemoryRow, "source" | "provenance">): MemorySource[] =>
+export const sourcesOf = ({ source, provenance }: Pick<MemoryRow, "source" | "provenance">): MemorySource[] =>
   provenance?.sources ?? (source === null ? [] : [source]);
 
 /** The provenance of a memory that a candidate is added to, with the sources of both. `by`: who wrote the rest. */
