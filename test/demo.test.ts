@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { passage, type ShownHit, shownHits } from "../evals/demo/shown.ts";
+import { passage, type ShownHit, shownHits } from "../packages/lab/evals/demo/shown.ts";
 
 const hit = (i: number, more: Partial<ShownHit> = {}): ShownHit => ({
   source: `S1:${i}`,

@@ -1,7 +1,7 @@
 // Bodies that no client library sends, over TCP, to a workerd without any proxy before it.
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Server, startCairn } from "../../bench/servers.ts";
+import { type Server, startCairn } from "../../packages/lab/bench/servers.ts";
 
 let server: Server;
 beforeAll(async () => void (server = await startCairn()));

@@ -124,10 +124,10 @@ it("the reference has every variable that the Worker and the commands read", () 
   ].flatMap((file) =>
     Array.from(read(file).matchAll(/^\s+([A-Z][A-Z_]{3,})\??: /gm), ([, name = ""]) => name),
   );
-  const commands = globSync("{scripts,bench,evals,examples}/**/*.ts", {
+  const commands = globSync("{scripts,packages/lab,examples}/**/*.ts", {
     cwd: root,
     // The variables of Cairn's peers are not Cairn's, and those of CI are set by its own scripts.
-    exclude: ["bench/peers/**", "scripts/ci/**"],
+    exclude: ["packages/lab/peers/**", "scripts/ci/**"],
   }).flatMap((file) =>
     Array.from(read(file).matchAll(/process\.env(?:\.|\[")([A-Z_]+)/g), ([, name = ""]) => name),
   );

@@ -1,16 +1,23 @@
 // The pure parts of the evaluation: its measures, its fits, and what makes it fail.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { foreignTo } from "../../evals/abstain.ts";
-import { type Answered, failures } from "../../evals/compare.ts";
-import { type Asked, balanced, fittedConfidence, thresholdAt } from "../../evals/confidence.ts";
-import type { Corpus } from "../../evals/dataset.ts";
-import { crossValidated, type Explained, fitted, reranked } from "../../evals/fit.ts";
-import { thresholdsOf, withConfidence, withoutAnswers } from "../../evals/fit-truth.ts";
-import { auc, interval, mean, pairedDifference, randomBelow, reciprocalRank } from "../../evals/metrics.ts";
-import { shareIn, truthFailures } from "../../evals/print-truth.ts";
-import { isRight, judgeFts5 } from "../../evals/truth.ts";
-import { readTruth, runsOf, truthFile, writtenIn } from "../../evals/truth-cases.ts";
+import { foreignTo } from "../../packages/lab/evals/abstain.ts";
+import { type Answered, failures } from "../../packages/lab/evals/compare.ts";
+import { type Asked, balanced, fittedConfidence, thresholdAt } from "../../packages/lab/evals/confidence.ts";
+import type { Corpus } from "../../packages/lab/evals/dataset.ts";
+import { crossValidated, type Explained, fitted, reranked } from "../../packages/lab/evals/fit.ts";
+import { thresholdsOf, withConfidence, withoutAnswers } from "../../packages/lab/evals/fit-truth.ts";
+import {
+  auc,
+  interval,
+  mean,
+  pairedDifference,
+  randomBelow,
+  reciprocalRank,
+} from "../../packages/lab/evals/metrics.ts";
+import { shareIn, truthFailures } from "../../packages/lab/evals/print-truth.ts";
+import { isRight, judgeFts5 } from "../../packages/lab/evals/truth.ts";
+import { readTruth, runsOf, truthFile, writtenIn } from "../../packages/lab/evals/truth-cases.ts";
 import { confidenceOf, signalNames, type Signals } from "../../src/domain/ranking/confidence.ts";
 import { recallSettings } from "../../src/platform/recall-settings.ts";
 import { type RankingWeights, rankingNumbers } from "../../src/domain/ranking/weights.ts";
@@ -281,7 +288,7 @@ describe("the evaluation", () => {
 });
 
 describe("the truth set", () => {
-  const cases = readTruth(join(import.meta.dirname, "../../evals/truth.json"));
+  const cases = readTruth(join(import.meta.dirname, "../../packages/lab/evals/truth.json"));
   const own = (queries: object[]) => [
     {
       id: "echo-1",

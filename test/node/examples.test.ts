@@ -2,8 +2,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { bySession, readCorpora } from "../../evals/dataset.ts";
-import { authorOf, readConversations, turnsOf } from "../../evals/demo/conversation.ts";
+import { bySession, readCorpora } from "../../packages/lab/evals/dataset.ts";
+import { authorOf, readConversations, turnsOf } from "../../packages/lab/evals/demo/conversation.ts";
 
 const folder = join(import.meta.dirname, "../../examples");
 const files = readdirSync(folder).filter((name) => name.endsWith(".json"));

@@ -2,7 +2,7 @@
 // twelve times the CPU. The server is a process of its own, whose CPU nothing else uses.
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Server, startCairn } from "../../bench/servers.ts";
+import { type Server, startCairn } from "../../packages/lab/bench/servers.ts";
 import { mintToken, scopes } from "../../src/domain/token.ts";
 import { fromNow } from "../from-now.ts";
 import { bodyWith, type Call, callsOf, type Document, nameOf, type TextField } from "../text-fields.ts";

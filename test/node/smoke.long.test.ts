@@ -24,7 +24,7 @@ describe("npm run soak", () => {
   const short = ["--minutes", "0.02", "--users", "1"];
 
   it("prints the memory of workerd, and fails over a bound", async () => {
-    const over = await ended("bench/soak.ts", [...short, "--most", "1"]);
+    const over = await ended("packages/lab/bench/soak.ts", [...short, "--most", "1"]);
     expect(over).toMatchObject({ code: 1, stderr: "workerd has more than 1 MB.\n" });
     expect(over.stdout).toMatch(/^0 \| 1 \| 0 \| [1-9]\d* MB \| [1-9]/m);
   });
@@ -35,7 +35,7 @@ describe("npm run soak", () => {
       ["--rate", "0"],
       ["--turns", "9"],
     ])
-      expect(await ended("bench/soak.ts", args)).toMatchObject({
+      expect(await ended("packages/lab/bench/soak.ts", args)).toMatchObject({
         code: 1,
         stderr: expect.stringContaining("--minutes"),
       });
@@ -49,7 +49,7 @@ describe("npm run smoke", () => {
   });
 
   it("measures every operation of the benchmark on Cairn and on its floor", async () => {
-    const { code, stdout, stderr } = await ended("bench/main.ts", ["--smoke"]);
+    const { code, stdout, stderr } = await ended("packages/lab/bench/main.ts", ["--smoke"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     for (const operation of ["KV get", "append of one message", "recall among 100", "cold recall"])
       expect(stdout).toContain(`| ${operation} |`);
@@ -57,7 +57,7 @@ describe("npm run smoke", () => {
   });
 
   it("counts the rows that each call costs, and the bytes at rest", async () => {
-    const { code, stdout, stderr } = await ended("bench/main.ts", ["--smoke", "--rows"]);
+    const { code, stdout, stderr } = await ended("packages/lab/bench/main.ts", ["--smoke", "--rows"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const written = (name: string) =>
       Number(
@@ -74,13 +74,13 @@ describe("npm run smoke", () => {
   });
 
   it("fails a benchmark that measures nothing", async () => {
-    const { code, stderr } = await ended("bench/main.ts", ["--smoke", "--only", "nothing"]);
+    const { code, stderr } = await ended("packages/lab/bench/main.ts", ["--smoke", "--only", "nothing"]);
     expect(code).toBe(1);
     expect(stderr).toContain("no operation has 'nothing' in its name");
   });
 
   it("evaluates every set of the project, and facts that were asked for before", async () => {
-    const { code, stdout, stderr } = await ended("evals/main.ts", ["--smoke"]);
+    const { code, stdout, stderr } = await ended("packages/lab/evals/main.ts", ["--smoke"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     for (const set of ["paraphrases", "home-cook", "moving-house", "all sets"])
       expect(stdout).toContain(`${set}: `);
@@ -115,7 +115,7 @@ describe("npm run smoke", () => {
     const answers = ["--answers", join(folder, "answers.json")];
     try {
       const real = { LLM_URL: `http://127.0.0.1:${port}/v1`, LLM_MODEL: "scripted" };
-      const recorded = await ended("evals/main.ts", [...args, ...answers], real);
+      const recorded = await ended("packages/lab/evals/main.ts", [...args, ...answers], real);
       expect({ code: recorded.code, stderr: recorded.stderr }).toEqual({ code: 0, stderr: "" });
       expect(recorded.stdout).toContain("Facts of scripted");
       expect(recorded.stdout).toContain("| 1 of 1 (100.0 %) |");
@@ -123,7 +123,10 @@ describe("npm run smoke", () => {
       // The answers of second looks are recorded too.
       expect(readFileSync(join(folder, "answers.json"), "utf8")).toContain("looks");
       asked = 0;
-      const replayed = await ended("evals/main.ts", [...args, ...answers], { LLM_URL: "", LLM_MODEL: "" });
+      const replayed = await ended("packages/lab/evals/main.ts", [...args, ...answers], {
+        LLM_URL: "",
+        LLM_MODEL: "",
+      });
       expect(replayed.code).toBe(0);
       expect(rowsOf(replayed.stdout)).toEqual(rowsOf(recorded.stdout));
       expect(asked).toBe(0);
@@ -131,7 +134,7 @@ describe("npm run smoke", () => {
       model.close();
       rmSync(folder, { recursive: true, force: true });
     }
-    const alone = await ended("evals/main.ts", args, { LLM_URL: "", LLM_MODEL: "" });
+    const alone = await ended("packages/lab/evals/main.ts", args, { LLM_URL: "", LLM_MODEL: "" });
     expect({ code: alone.code, stderr: alone.stderr }).toEqual({ code: 0, stderr: "" });
     expect(alone.stdout).toContain("Without a model");
     expect(alone.stdout).toMatch(/\| support-case \| 12 \| [1-9]/);
@@ -140,7 +143,7 @@ describe("npm run smoke", () => {
   it("asks a store what comes first and where nothing comes, and fails below a bound", async () => {
     const asked = ["--truth", "test/node/one-truth.json", "--verbose"];
     const bounds = ["--min-right", "0.8", "--min-kind", "0.7"];
-    const { code, stdout, stderr } = await ended("evals/main.ts", [...asked, ...bounds]);
+    const { code, stdout, stderr } = await ended("packages/lab/evals/main.ts", [...asked, ...bounds]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: "all: 75.0 % are right, below 80.0 %\n" });
     const all = rowsOf(stdout).find((row) => row.startsWith("| all |"));
     expect(all).toContain("| 1 | 4 | 75.0 (");
@@ -150,7 +153,10 @@ describe("npm run smoke", () => {
   });
 
   it("fails an evaluation without a question", async () => {
-    const { code, stderr } = await ended("evals/main.ts", ["--file", "test/node/no-question.json"]);
+    const { code, stderr } = await ended("packages/lab/evals/main.ts", [
+      "--file",
+      "test/node/no-question.json",
+    ]);
     expect(code).toBe(1);
     expect(stderr).toContain("no-question has no question");
   });

@@ -265,7 +265,7 @@ describe("npm run token", () => {
 
 describe("npm run demo", () => {
   it("starts its own Cairn, plays the example, and compares with the floor", async () => {
-    const running = run("evals/demo.ts", [], { PORT: String(await freePort()) });
+    const running = run("packages/lab/evals/demo.ts", [], { PORT: String(await freePort()) });
     expect(await running.ended).toBe(0);
     const { stdout, stderr } = running.output;
     expect(stderr).toBe("");
@@ -281,7 +281,10 @@ describe("npm run demo", () => {
 
   it("leaves neither server nor state behind when it is interrupted", async () => {
     const temporary = mkdtempSync(join(tmpdir(), "cairn-test-"));
-    const running = run("evals/demo.ts", [], { PORT: String(await freePort()), TMPDIR: temporary });
+    const running = run("packages/lab/evals/demo.ts", [], {
+      PORT: String(await freePort()),
+      TMPDIR: temporary,
+    });
     while (!running.output.stdout.includes("Cairn is up at")) await sleep(50);
     const url = /Cairn is up at (\S+)/.exec(running.output.stdout)?.[1] ?? "";
     running.child.kill("SIGINT");
@@ -296,7 +299,7 @@ describe("npm run demo", () => {
     ["README.md", "JSON"],
     ["no/such/file", "no/such/file"],
   ])("says what is wrong with %s, without a stack", async (file, reason) => {
-    const running = run("evals/demo.ts", ["--file", file]);
+    const running = run("packages/lab/evals/demo.ts", ["--file", file]);
     expect(await running.ended).toBe(2);
     expect(running.output.stderr).toContain(reason);
     expect(running.output.stderr).not.toMatch(/\n\s+at /);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Server, startCairn } from "../../../bench/servers.ts";
+import { type Server, startCairn } from "../../../packages/lab/bench/servers.ts";
 import {
   type AiMessage,
   cairnUserMemory,

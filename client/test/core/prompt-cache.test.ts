@@ -1,6 +1,11 @@
 // The provider's prompt cache that the benchmark of the context simulates.
 import { expect, it } from "vitest";
-import { commonLength, dollarsOf, PromptCache, type CacheRules } from "../../bench/prompt-cache.ts";
+import {
+  commonLength,
+  dollarsOf,
+  PromptCache,
+  type CacheRules,
+} from "../../../packages/lab/prompt-caches/prompt-cache.ts";
 
 const MINUTE_MS = 60_000;
 const steps: CacheRules = { lifetimeMs: 5 * MINUTE_MS, minTokens: 10, ends: { everyTokens: 4 } };

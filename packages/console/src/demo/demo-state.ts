@@ -1,6 +1,6 @@
-import type { Cairn } from "../../../../client/src/index.ts";
+import type { Cairn } from "#client/index.ts";
 
-/** A conversation in the format of `examples/` (evals/demo/conversation.ts checks it). */
+/** A conversation in the format of `examples/` (packages/lab/evals/demo/conversation.ts checks it). */
 export type Example = {
   id: string;
   sessions: readonly {
