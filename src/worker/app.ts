@@ -15,26 +15,17 @@ import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
 import { AUDIT_DAYS, auditDaysOf, consoleOf, consolidateAfterDaysOf, settingProblems } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { QueryVectorCache } from "../platform/embeddings/query-vector-cache.ts";
-import {
-  authenticate,
-  requireOwnId,
-  requireOwnUser,
-  requireSecret,
-  restrictToThread,
-} from "./http/authenticate.ts";
+import { requireSecret } from "./http/authenticate.ts";
 import type { AppEnv } from "./http/context.ts";
 import type { Services } from "./services.ts";
-import { requireSameDeployment } from "./http/deployment.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
-import { readBody } from "./http/json-body.ts";
-import { redactBody } from "./http/redact.ts";
+import { declarationsOf, operationOf, refuseUndeclared } from "./http/guard.ts";
+import { nobody } from "./http/owner.ts";
 import { requireDecodablePath } from "./http/path.ts";
-import { limitAddress, limitCaller, limitUser } from "./http/rates.ts";
-import { auditedOperations, newRouter } from "./http/router.ts";
+import { newRouter, undocumented } from "./http/router.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { shardOf } from "../domain/ids.ts";
-import { limits } from "../domain/limits.ts";
 import { auditOf } from "./routes/audit.ts";
 import { within } from "../platform/objects-within.ts";
 import { cache } from "./routes/cache.ts";
@@ -75,27 +66,11 @@ export function createApp(
     return envelope(c, next);
   });
   app.use(requireDecodablePath, requireSecret);
-  // These read D1 for everybody.
-  for (const path of ["/health", "/.well-known/*"]) app.use(path, limitAddress);
-  app.route("/", health);
-  app.route("/", documents);
-  app.route("/", consolePage);
-  app.route("/", receiptKeys);
-  app.use(
-    "/v1/*",
-    authenticate,
-    restrictToThread,
-    requireSameDeployment,
-    limitCaller,
-    readBody(limits.body),
-    redactBody,
-  );
-  app.use("/v1/users/:user/*", requireOwnUser, limitUser);
-  app.use("/v1/threads/:id/*", requireOwnId, limitUser);
-  app.use("/v1/erasures/:id", requireOwnId, limitUser);
-  app.use("/v1/ingests/:id/*", requireOwnId, limitUser);
-  app.use("/v1/recalls/:id/*", requireOwnId, limitUser);
   for (const routes of [
+    health,
+    documents,
+    consolePage,
+    receiptKeys,
     mcp,
     entries,
     threads,
@@ -115,7 +90,11 @@ export function createApp(
     cache,
     promptCache,
     revocations,
-    auditOf(() => auditedOperations(app)),
+    auditOf(() =>
+      declarationsOf(app)
+        .filter(({ isAudited }) => isAudited)
+        .map(operationOf),
+    ),
   ])
     app.route("/", routes);
 
@@ -126,16 +105,22 @@ export function createApp(
     description:
       "A token that is signed with the tenant's secret (HS256), with the claims `sub` (a user, or `*`), `scope`, `exp` and perhaps `shared`, `thread` and `jti`; or a login of the tenant's identity provider.",
   });
-  app.doc31("/openapi.json", (c) => ({
-    openapi: "3.1.0",
-    info: {
-      title: "Cairn",
-      version,
-      description,
-      license: { name: license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
-    },
-    servers: [{ url: c.get("basePath") || "/" }],
-  }));
+  undocumented(app, { method: "get", path: "/openapi.json", scope: "open", owner: nobody }, (c) =>
+    c.json(
+      app.getOpenAPI31Document({
+        openapi: "3.1.0",
+        info: {
+          title: "Cairn",
+          version,
+          description,
+          license: { name: license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
+        },
+        servers: [{ url: c.get("basePath") || "/" }],
+      }),
+    ),
+  );
+
+  refuseUndeclared(app);
 
   app.onError(onError);
   app.notFound(unknownRoute(app.routes));

@@ -3,16 +3,18 @@ import { env } from "cloudflare:workers";
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
+import { declarationsOf, operationOf, refuseUndeclared } from "../../src/worker/http/guard.ts";
+import { nobody, ofCaller, ofThread, ofUser, type RouteOwner } from "../../src/worker/http/owner.ts";
 import { newRouter } from "../../src/worker/http/router.ts";
-import { publicRoute, requireScope } from "../../src/worker/http/scope.ts";
-import { call, newUser, token } from "../call.ts";
+import { type Answer, call, newUser, token } from "../call.ts";
+import { declared, type DeclaredOperation, declaredOperations } from "../declared.ts";
 import { clock, restore } from "../doubles/control.ts";
-import { type Operation, operations, pathOf } from "../operations.ts";
+import { pathOf } from "../operations.ts";
 import { mintToken, scopes } from "../../src/domain/token.ts";
 import { realPorts } from "../doubles/ports.ts";
 
-const secured = (await operations()).filter(({ scope }) => scope !== undefined);
-const owned = secured.filter(({ path }) => /\{user\}|(threads|erasures|ingests|recalls)\/\{id\}/.test(path));
+const all = await declaredOperations();
+const secured = all.filter(({ scope }) => scope !== undefined);
 const soon = () => Math.floor(clock() / 1000) + 60;
 const key = (secret: string) => new TextEncoder().encode(secret);
 
@@ -23,32 +25,64 @@ async function newThread(user: string): Promise<string> {
 }
 
 /** The path of an operation on what is the user's. Only a path that names a thread is worth making one. */
-async function pathFor(operation: Operation, user: string): Promise<string> {
+async function pathFor(operation: DeclaredOperation, user: string): Promise<string> {
   const threadId = operation.path.includes("{id}") ? await newThread(user) : "";
   return pathOf(operation, { user, threadId });
 }
 
 it("demands a token on every operation but the service's own", async () => {
-  const open = (await operations()).filter(({ scope }) => scope === undefined).map(({ path }) => path);
+  const open = all.filter(({ scope }) => scope === undefined).map(({ path }) => path);
   expect(open).toEqual(["/health", "/.well-known/jwks.json"]);
   expect(secured.length).toBeGreaterThan(15);
 });
 
-it("refuses to start with a route that does not say its scope", () => {
-  const describedAs = (access: object) =>
+describe("refuses to start with a route", () => {
+  const started = (path: string, access: object) =>
     newRouter().openapi(
-      createRoute({
-        method: "get",
-        path: "/v1/new",
-        responses: { 204: { description: "Nothing." } },
-        ...access,
-      }),
+      createRoute({ method: "get", path, responses: { 204: { description: "Nothing." } }, ...access }),
       (c) => c.body(null, 204),
     );
-  expect(() => describedAs({})).toThrow("GET /v1/new says no scope");
-  // A scope that is only documented is not enforced.
-  expect(() => describedAs({ security: [{ bearer: ["read"] }] })).toThrow("GET /v1/new says no scope");
-  for (const access of [requireScope("read"), publicRoute]) describedAs(access);
+  const user = "/v1/users/{user}/new";
+
+  it.each([
+    ["no scope", "/v1/new", { owner: ofCaller }, "GET /v1/new says no scope"],
+    ["a scope that is only documented", "/v1/new", { security: [{ bearer: ["read"] }] }, "says no scope"],
+    ["no owner", "/v1/new", { scope: "read" }, "GET /v1/new says no owner"],
+    ["an owner and no token", user, { scope: "open", owner: ofUser }, "open and owned"],
+    ["a token and nobody", "/v1/new", { scope: "read", owner: nobody }, "open and owned"],
+    ["a user in its path that it does not guard", user, { scope: "read", owner: ofCaller }, "names a user"],
+    ["an owner that its path lacks", "/v1/new", { scope: "read", owner: ofThread("id") }, "lacks"],
+  ])("that says %s", (_, path, access, message) => {
+    expect(() => started(path, access)).toThrow(message);
+  });
+
+  it("that is mounted beside the declared ones, or with middleware for some paths", () => {
+    const router = started(user, { scope: "read", owner: ofUser });
+    refuseUndeclared(router);
+    expect(declarationsOf(router)).toMatchObject([{ method: "GET", path: user, scope: "read" }]);
+    expect(() => refuseUndeclared(newRouter().get("/v1/new", (c) => c.body(null)))).toThrow("GET /v1/new");
+    expect(() => refuseUndeclared(newRouter().all("/v1/new", (c) => c.body(null)))).toThrow("ALL /v1/new");
+    expect(() => refuseUndeclared(router.use("/v1/*", (_c, next) => next()))).toThrow("ALL /v1/*");
+  });
+});
+
+it("documents each route with its scope, but for pages, files and other protocols", () => {
+  const documented = declared.filter(({ isDocumented }) => isDocumented);
+  expect(documented.map((one) => `${operationOf(one)}: ${one.scope}`).toSorted()).toEqual(
+    all.map((one) => `${operationOf(one)}: ${one.scope ?? "open"}`).toSorted(),
+  );
+  const others = declared.filter(({ isDocumented }) => !isDocumented);
+  expect(others.map((one) => `${operationOf(one)}: ${one.scope}, ${one.owner.kind}`)).toEqual([
+    "GET /: open, nobody",
+    "GET /docs: open, nobody",
+    "GET /docs/{file}: open, nobody",
+    "POST /console/session: open, nobody",
+    "GET /console: open, nobody",
+    "GET /console/settings.json: open, nobody",
+    "GET /console/{file}: open, nobody",
+    "POST /mcp: by tool, named user",
+    "GET /openapi.json: open, nobody",
+  ]);
 });
 
 describe.each(secured)("$method $path", (operation) => {
@@ -101,34 +135,85 @@ describe.each(secured)("$method $path", (operation) => {
   });
 });
 
-it.each(owned)("$method $path answers 404 for what is another user's", async (operation) => {
-  const { method, hasBody } = operation;
-  const [alice, bob] = [newUser(), newUser()];
-  const threadId = await newThread(bob);
-  await call(`/v1/threads/${threadId}/messages`, { json: { messages: [{ role: "user", content: "hi" }] } });
-  await call(`/v1/users/${bob}/kv/some%2Fkey`, { method: "PUT", json: 1 });
-  const { id: memoryId } = (await call(`/v1/users/${bob}/memories`, { json: { text: "x" } })).body;
-  const summary = { summary: "x", to: 1 };
+/** The paths of an operation on what a new user has, and a marker in all of it. */
+async function possessions(): Promise<{
+  user: string;
+  marker: string;
+  at: (one: DeclaredOperation) => string;
+}> {
+  const [user, marker] = [newUser(), crypto.randomUUID()];
+  const threadId = (await call(`/v1/users/${user}/threads`, { json: { title: marker } })).body.id;
+  const messages = [{ role: "user", content: marker }];
+  await call(`/v1/threads/${threadId}/messages`, { json: { messages } });
+  await call(`/v1/users/${user}/kv/some%2Fkey`, { method: "PUT", json: marker });
+  await call("/v1/cache/some%2Fkey", { method: "PUT", json: marker, token: await token(user) });
+  const { id: memoryId } = (await call(`/v1/users/${user}/memories`, { json: { text: marker } })).body;
+  const summary = { summary: marker, to: 1 };
   const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
-  const { id: erasureId } = (await call(`/v1/users/${bob}/erasures`, { json: { scope: "none" } })).body;
-  const { recallId } = (await call(`/v1/users/${bob}/recall`, { json: { query: "x" } })).body;
-  const { ingestId } = (await call(`/v1/users/${bob}/ingest`, { json: { threadId } })).body;
-  const path = pathOf(operation, {
-    user: bob,
-    threadId,
-    memoryId,
-    compactionId,
-    erasureId,
-    ingestId,
-    recallId,
-  });
-  // With bob's own token the call does not fail for what is missing.
-  const body = hasBody ? { json: {} } : {};
-  const stranger = await call(path, { method, token: await token(alice), ...body });
-  expect(stranger.status).toBe(404);
-  expect(stranger.body.error.code).toBe("not_found");
-  expect((await call(path, { method, token: await token(bob), ...body })).status).not.toBe(404);
+  const { id: erasureId } = (await call(`/v1/users/${user}/erasures`, { json: { scope: "none" } })).body;
+  const { recallId } = (await call(`/v1/users/${user}/recall`, { json: { query: marker } })).body;
+  const { ingestId } = (await call(`/v1/users/${user}/ingest`, { json: { threadId } })).body;
+  const ids = { threadId, memoryId, compactionId, erasureId, ingestId, recallId };
+  return { user, marker, at: (operation) => pathOf(operation, { user, ...ids }) };
+}
+
+const callOf = ({ method, hasBody }: DeclaredOperation, bearer: string) => ({
+  method,
+  token: bearer,
+  ...(hasBody ? { json: {} } : {}),
 });
+
+const expectNotFound = ({ status, body }: Answer): void =>
+  expect([status, body.error.code]).toEqual([404, "not_found"]);
+
+/** What each kind of owner keeps from a stranger. A kind without a row does not compile. */
+const keeps: Record<RouteOwner["kind"], (operation: DeclaredOperation) => Promise<void>> = {
+  user: keepsToItsUser,
+  id: keepsToItsUser,
+  thread: keepsToItsUser,
+  namespace: showsNothingOfOthers,
+  caller: showsNothingOfOthers,
+  tenant: async (operation) => {
+    const { at } = await possessions();
+    const answer = await call(at(operation), callOf(operation, await token(newUser())));
+    expect([answer.status, answer.body.error.code]).toEqual([403, "forbidden"]);
+    expect(answer.body.error.message).toContain("Only a token of all users (`*`)");
+  },
+  nobody: async (operation) => {
+    expect((await call(operation.path, { token: null })).status).toBe(200);
+  },
+  "named user": async (operation) => {
+    const headers = { "Cairn-User": newUser() };
+    expectNotFound(await call(operation.path, { ...callOf(operation, await token(newUser())), headers }));
+  },
+};
+
+async function keepsToItsUser(operation: DeclaredOperation): Promise<void> {
+  const { user, at } = await possessions();
+  const path = at(operation);
+  expectNotFound(await call(path, callOf(operation, await token(newUser()))));
+  // With the user's own token the call does not fail for what is missing.
+  expect((await call(path, callOf(operation, await token(user)))).status).not.toBe(404);
+}
+
+async function showsNothingOfOthers(operation: DeclaredOperation): Promise<void> {
+  const { user, marker, at } = await possessions();
+  expect((await call(at(operation), callOf(operation, await token(newUser())))).text).not.toContain(marker);
+  const own = await token(user);
+  expect((await call("/v1/cache/some%2Fkey", { token: own })).body).toBe(marker);
+}
+
+const undescribed = { hasBody: false, needsBody: false, operationId: undefined, headers: [], parameters: [] };
+const protocols = declared
+  .filter(({ scope }) => scope === "by tool")
+  .map((one) => ({ ...one, ...undescribed }));
+
+// The rows assert.
+// oxlint-disable-next-line vitest/expect-expect
+it.each([...all, ...protocols])(
+  "$method $path is kept from whom it does not concern: of $owner.kind",
+  async (operation) => keeps[operation.owner.kind](operation),
+);
 
 it("takes no user that could not be stored under", async () => {
   for (const user of ["\ud800", "x".repeat(257)])

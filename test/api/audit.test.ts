@@ -7,7 +7,8 @@ import { userHash } from "../../src/domain/ids.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { forget, forgetWhere, remember } from "../memory-calls.ts";
-import { operations, pathOf } from "../operations.ts";
+import { pathOf } from "../operations.ts";
+import { declaredOperations, isOneUsers } from "../declared.ts";
 import { append, create, say } from "../thread-calls.ts";
 import { realPorts } from "../doubles/ports.ts";
 
@@ -38,7 +39,7 @@ const eventually = (query: string, count: number): Promise<Event[]> =>
     return events.length >= count ? events : undefined;
   });
 
-const all = (await operations()).filter(({ scope }) => scope !== undefined);
+const all = (await declaredOperations()).filter(({ scope }) => scope !== undefined);
 const noted = all.filter(
   ({ method, path, scope }) =>
     scope === "admin" ||
@@ -63,8 +64,7 @@ it.each(noted)("$method $path leaves an event, however it ends", async (operatio
   });
   expect(found).toMatchObject({ actor: "*", tokenId: expect.any(String), count: 1 });
   expect(found.outcome).toBe(answer.body?.error?.code ?? "ok");
-  const owned = /\{user\}|threads\/\{id\}/.test(operation.path);
-  expect(found["userHash"]).toBe(owned ? await userHash(user) : undefined);
+  expect(found["userHash"]).toBe(isOneUsers(operation) ? await userHash(user) : undefined);
 });
 
 it("tells who deleted what of whose, with what outcome, and nothing of what it was", async () => {

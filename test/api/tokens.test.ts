@@ -4,15 +4,16 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import { call, newUser, token, tokenWith } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
-import { operations, pathOf } from "../operations.ts";
+import { pathOf } from "../operations.ts";
+import { declaredOperations } from "../declared.ts";
 import { append, create, say } from "../thread-calls.ts";
 import { keyId, mintToken } from "../../src/domain/token.ts";
 import { realPorts } from "../doubles/ports.ts";
 
 afterEach(restore);
 
-const secured = (await operations()).filter(({ scope }) => scope !== undefined);
-const within = secured.filter(({ path }) => path.startsWith("/v1/threads/{id}"));
+const secured = (await declaredOperations()).filter(({ scope }) => scope !== undefined);
+const within = secured.filter(({ owner }) => owner.kind === "thread");
 const beyond = secured.filter((operation) => !within.includes(operation));
 
 const PREVIOUS = "the secret before this one, of 32 bytes";
@@ -205,23 +206,20 @@ describe("a token of one thread", () => {
     expect(fork.body.error.message).toContain("a fork is another one");
   });
 
-  it.each(within.filter(({ path }) => !path.endsWith("/fork")))(
-    "reaches $method $path of that thread, and of no other of its user",
-    async (operation) => {
-      const user = newUser();
-      const [own, other] = [await create(user), await create(user)];
-      await append(own.id, [say("hi")]);
-      const bearer = await tokenWith({ user, thread: own.id });
-      const ask = (threadId: string) =>
-        call(pathOf(operation, { user, threadId }), {
-          method: operation.method,
-          token: bearer,
-          ...asked(operation),
-        });
-      expect((await ask(other.id)).status).toBe(403);
-      expect([401, 403]).not.toContain((await ask(own.id)).status);
-    },
-  );
+  it.each(within)("reaches $method $path of that thread, and of no other of its user", async (operation) => {
+    const user = newUser();
+    const [own, other] = [await create(user), await create(user)];
+    await append(own.id, [say("hi")]);
+    const bearer = await tokenWith({ user, thread: own.id });
+    const ask = (threadId: string) =>
+      call(pathOf(operation, { user, threadId }), {
+        method: operation.method,
+        token: bearer,
+        ...asked(operation),
+      });
+    expect((await ask(other.id)).status).toBe(403);
+    expect([401, 403]).not.toContain((await ask(own.id)).status);
+  });
 
   it.each(beyond)("is refused at $method $path", async (operation) => {
     const user = newUser();

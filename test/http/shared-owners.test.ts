@@ -1,60 +1,11 @@
 import { env } from "cloudflare:workers";
 import { SignJWT } from "jose";
 import { expect, it } from "vitest";
-import { type Answer, call, newUser, tokenWith } from "../call.ts";
-import { remember, rememberMany } from "../memory-calls.ts";
-import { type Operation, operations, pathOf } from "../operations.ts";
-import { append, create, say } from "../thread-calls.ts";
-
-/** Counters are the owner's, though the scope of an outcome is `read`. */
-const changes = ({ scope, operationId }: Operation): boolean =>
-  scope !== "read" || operationId === "recallOutcome";
+import { call, newUser, tokenWith } from "../call.ts";
+import { rememberMany } from "../memory-calls.ts";
+import { create } from "../thread-calls.ts";
 
 const newShared = (): string => `shared:${newUser()}`;
-const owned = (await operations()).filter(({ path }) =>
-  /\{user\}|(threads|erasures|ingests|recalls)\/\{id\}/.test(path),
-);
-
-const team = newShared();
-const { id: threadId } = await create(team);
-await append(threadId, [say("hi")]);
-const { id: memoryId } = (await remember(team, { text: "x" })).body;
-await call(`/v1/users/${team}/kv/some%2Fkey`, { method: "PUT", json: 1 });
-const summary = { summary: "x", to: 1 };
-const { id: compactionId } = (await call(`/v1/threads/${threadId}/compactions`, { json: summary })).body;
-const { id: erasureId } = (await call(`/v1/users/${team}/erasures`, { json: { scope: "none" } })).body;
-const { recallId: heldRecall } = (await call(`/v1/users/${team}/recall`, { json: { query: "x" } })).body;
-const { ingestId } = (await call(`/v1/users/${team}/ingest`, { json: { threadId } })).body;
-const held = { user: team, threadId, memoryId, compactionId, erasureId, ingestId, recallId: heldRecall };
-
-/** Calls the operation on the team's memory, with a token of somebody else that names these shared owners. None changes it. */
-const ask = async (operation: Operation, shared: string[]): Promise<Answer> =>
-  call(pathOf(operation, held), {
-    method: operation.method,
-    token: await tokenWith({ user: newUser(), shared }),
-    ...(operation.hasBody ? { json: {} } : {}),
-  });
-
-it.each(owned)("$method $path finds nothing of a shared owner that the token does not name", async (each) => {
-  expect((await ask(each, [newShared()])).status).toBe(404);
-});
-
-it.each(owned.filter((one) => !changes(one)))(
-  "$method $path reads what is a shared owner's",
-  async (operation) => {
-    expect([401, 403, 404]).not.toContain((await ask(operation, [newShared(), team])).status);
-  },
-);
-
-it.each(owned.filter(changes))(
-  "$method $path changes nothing of a shared owner's, and says why",
-  async (operation) => {
-    const { status, body } = await ask(operation, [newShared(), team]);
-    expect(status).toBe(403);
-    expect(body.error.code).toBe("forbidden");
-    expect(body.error.message).toContain("may only read");
-  },
-);
 
 it("recalls what a shared owner holds, and refuses a batch of entries that writes", async () => {
   const owner = newShared();

@@ -1,6 +1,8 @@
 // Who may use /mcp, as whom, and what of it.
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { z } from "@hono/zod-openapi";
+import { READS, textResult, tool as defineTool } from "../../src/worker/mcp/tool.ts";
 import { createApp } from "../../src/worker/app.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser, token, tokenWith } from "../call.ts";
@@ -33,6 +35,30 @@ async function listedFor(bearer: string, headers = {}): Promise<string[]> {
   const { result } = await mcp("tools/list", {}, { token: bearer, headers });
   return result.tools.map(({ name }: { name: string }) => name);
 }
+
+describe("refuses to start with a tool", () => {
+  const started = (said: object) =>
+    defineTool({
+      name: "memory_new",
+      title: "New",
+      description: "New.",
+      annotations: READS,
+      scope: "read",
+      owner: "user",
+      input: z.strictObject({}),
+      run: async () => textResult(""),
+      ...said,
+    });
+  it.each([
+    ["no scope", { scope: undefined }],
+    ["no owner", { owner: undefined }],
+    ["the user alone, and takes other owners", { input: z.strictObject({ owner: z.string() }) }],
+    ["another owner, and takes none", { owner: "owners" }],
+  ])("that says %s", (_, said) => {
+    expect(() => started(said)).toThrow("memory_new");
+    started({});
+  });
+});
 
 describe("without a good token", () => {
   it("answers 401 and says that a bearer token is wanted", async () => {

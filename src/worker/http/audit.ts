@@ -7,9 +7,8 @@ import { writeEvent } from "../../platform/d1/audit-log.ts";
 import { afterAnswer } from "./after-answer.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
-import { ownerInPath } from "./path.ts";
 
-/** Writes an event of this call into the audit log, after the answer. The owner is `user`, or the one that the path names. */
+/** Writes an event of this call into the audit log, after the answer. The owner is `user`, or the one that the route names. */
 export function writeAuditEvent(
   c: Context<AppEnv>,
   { action, outcome, user }: { action: string; outcome: "ok" | ErrorCode; user?: string },
@@ -17,7 +16,7 @@ export function writeAuditEvent(
   const { auditLog, now } = c.get("services");
   const [at, caller, requestId, about] = [now(), c.get("caller"), c.get("requestId"), c.get("about")];
   const write = async () => {
-    const owner = user === undefined ? await ownerInPath(c) : await userHash(user);
+    const owner = user === undefined ? await ownerOf(c) : await userHash(user);
     const event = {
       action,
       outcome,
@@ -31,6 +30,9 @@ export function writeAuditEvent(
   afterAnswer(c, write());
 }
 
+/** The owner that the route names, or null. */
+const ownerOf = async (c: Context<AppEnv>): Promise<string | null> => (await c.get("ownerHash")?.()) ?? null;
+
 /** Counts a call with a refused token, or with none. */
 export function auditRefusedToken(c: Context<AppEnv>, code: ErrorCode): void {
   countRefused(c, { action: "token.refused", outcome: code, actor: null, tokenId: null, userHash: null });
@@ -40,7 +42,7 @@ export function auditRefusedToken(c: Context<AppEnv>, code: ErrorCode): void {
 export function auditRefusedAccess(c: Context<AppEnv>): void {
   const { user, tokenId = null } = c.get("caller");
   const count = async () => {
-    const [actor, userHashed] = [await userHash(user), await ownerInPath(c)];
+    const [actor, userHashed] = [await userHash(user), await ownerOf(c)];
     const refused = { action: "access.refused", outcome: "not_found", actor, tokenId, userHash: userHashed };
     countRefused(c, refused);
   };

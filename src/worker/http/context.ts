@@ -1,5 +1,6 @@
 import type { Bindings } from "../../platform/bindings.ts";
 import type { Services } from "../services.ts";
+import type { UserHash } from "../../domain/ids.ts";
 import type { Caller } from "../auth/claims.ts";
 
 export type AppEnv = {
@@ -10,6 +11,8 @@ export type AppEnv = {
     /** The prefix of all paths, as `/memory`; empty where Cairn is the whole Worker. */
     basePath: string;
     caller: Caller;
+    /** The owner that the route names; absent where it names none. */
+    ownerHash: (() => Promise<UserHash>) | undefined;
     /** True on the path of a shared owner, whom the caller can only read. */
     readOnly: true | undefined;
     /** The `about` of this call's audit event. */

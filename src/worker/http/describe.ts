@@ -1,11 +1,15 @@
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import { ErrorBody } from "../../domain/schema/error.ts";
+import type { Access } from "./guard.ts";
 
-/** The definition of a route. `newRouter` adds the `failures`, and refuses any query where none is described. */
+/**
+ * The definition of a route: who may call it, and how. `newRouter` guards it, adds the `failures`, and refuses any query where
+ * none is described.
+ */
 export const route = <
   Method extends RouteConfig["method"],
   Path extends string,
-  Rest extends Omit<RouteConfig, "method" | "path">,
+  Rest extends Omit<RouteConfig, "method" | "path" | "security"> & Access,
 >(
   method: Method,
   path: Path,

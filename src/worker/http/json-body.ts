@@ -19,7 +19,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export const readBody =
   (most: number): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
-    if (WRITES.includes(c.req.method) && !isStreamed(c)) {
+    if (WRITES.includes(c.req.method)) {
       const bytes = await bytesOf(c.req.raw, most);
       if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
         throw new Refusal(fail("unsupported_media_type"));
@@ -120,8 +120,3 @@ export function jsonValue(c: Context<AppEnv>): Uint8Array {
 }
 
 export const NDJSON = "application/x-ndjson";
-
-const STREAMED = /^\/v1\/users\/[^/]+\/import$/;
-
-/** True for a route that reads its body itself, line by line: the limit of a body does not apply. */
-const isStreamed = (c: Context<AppEnv>): boolean => c.req.method === "POST" && STREAMED.test(c.req.path);

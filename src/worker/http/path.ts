@@ -2,8 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { getPath } from "hono/utils/url";
 import type { UserMemoryRpc } from "../../../durable-objects/user-memory/contract.ts";
 import { fail } from "../../domain/errors.ts";
-import { type UserHash, userHash } from "../../domain/ids.ts";
-import { idOwner, threadOwner } from "../../domain/thread-id.ts";
+import { threadOwner } from "../../domain/thread-id.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
@@ -25,12 +24,6 @@ export const requireDecodablePath: MiddlewareHandler<AppEnv> = (c, next) => {
 export function routedPath(request: Request): string {
   const path = getPath(request);
   return path.endsWith("/") && /^\/v1\/(users\/[^/]+\/kv|cache)\/$/.test(path) ? `${path}%2E` : path;
-}
-
-/** The owner in a path: its user, or the one that its id names; null if it has neither. */
-export async function ownerInPath(c: Context<AppEnv>): Promise<UserHash | null> {
-  const user = c.req.param("user");
-  return user === undefined ? idOwner(c.req.param("id") ?? "") : userHash(user);
 }
 
 /** The object of the owner that a thread's id names. */

@@ -3,7 +3,6 @@ import { fail } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
-import { ownerInPath } from "./path.ts";
 
 /** Seconds: the shorter of the platform's two windows. A caller that comes too early gets another 429. */
 const RETRY_AFTER_S = 10;
@@ -22,10 +21,10 @@ export const limitAddress: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/** Refuses calls for a user that gets too many. Runs behind the check of ownership, so that no stranger uses them up. */
+/** Refuses calls for a user that gets too many. */
 export const limitUser: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { user } = c.get("services").rateLimits;
-  if (user !== null) await count(c, user, await ownerInPath(c));
+  if (user !== null) await count(c, user, (await c.get("ownerHash")?.()) ?? null);
   await next();
 };
 

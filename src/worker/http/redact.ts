@@ -8,13 +8,11 @@ import { Refusal, unwrap } from "./failure.ts";
 
 const TOO_MANY = "The tenant's patterns of redaction match too often in this body.";
 const encoder = new TextEncoder();
-/** The tenant's own settings are no text of a user's. */
-const SETTINGS = /^\/v1\/(?:extraction|predicates|context-profiles|revocations|cache)(?:\/|$)/;
 
 /** Takes what the tenant's patterns match out of the body of a call, before anything else sees it. */
 export const redactBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   const text = c.get("bodyText") ?? "";
-  if (text !== "" && !SETTINGS.test(c.req.path)) {
+  if (text !== "") {
     // A text is not stored while it is not known what to take out.
     const { redactions } = unwrap(await d1Result(() => c.get("services").extraction.current()));
     const fresh = redactedJson(text, redactions);

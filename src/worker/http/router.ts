@@ -1,31 +1,31 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
-import type { Handler } from "hono";
-import { auditMiddleware } from "./audit.ts";
+import type { Handler, MiddlewareHandler } from "hono";
 import { noQuery } from "../../domain/schema/bounds.ts";
 import { refusePreconditions } from "./conditions.ts";
 import type { AppEnv } from "./context.ts";
 import { failures } from "./describe.ts";
+import { type Access, declaredAccess, type Declaration, guardsOf } from "./guard.ts";
 import { routedPath } from "./path.ts";
 import { validation } from "./validation.ts";
 
-/** A router whose routes are documented under `tag`. Throws for a route without `requireScope(…)` or `publicRoute`. */
-export function newRouter(tag = "other"): OpenAPIHono<AppEnv> {
+type Router = OpenAPIHono<AppEnv>;
+
+/** A router whose routes are documented under `tag`. Throws for a route without `scope` or `owner`. */
+export function newRouter(tag = "other"): Router {
   const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
-  // Replaces the framework's method: adds `failures`, the audit, refused preconditions and `validation`.
-  const openapi = ({ middleware, ...given }: RouteConfig, handler: Handler<AppEnv>): OpenAPIHono<AppEnv> => {
+  // Replaces the framework's method: adds the guards, `failures`, the audit, refused preconditions and `validation`.
+  const openapi = (given: RouteConfig & Partial<Access>, handler: Handler<AppEnv>): Router => {
+    const access = declaredAccess(given);
     const request = { query: noQuery, ...given.request };
-    const route = { ...given, request, responses: { ...given.responses, ...failures } };
-    if (route.security === undefined || middleware === undefined)
-      throw new Error(`${operationOf(route)} says no scope: spread requireScope(…) or publicRoute into it`);
-    const isPublic = route.security.length === 0;
-    router.openAPIRegistry.registerPath({ tags: [tag], ...route });
+    const described = documentedPart({ ...given, request, responses: { ...given.responses, ...failures } });
+    router.openAPIRegistry.registerPath({ tags: [tag], ...described });
+    const declaration = { ...said(given, access), isAudited: isAudited(given, access), isDocumented: true };
     router.on(
-      [route.method],
-      [route.path.replaceAll(/\/{(.+?)}/g, "/:$1")],
-      ...(isAudited(route) ? [auditMiddleware(operationOf(route))] : []),
-      ...[middleware].flat(),
+      [given.method],
+      [honoPath(given.path)],
+      ...guardsOf(declaration, access, [given.middleware ?? []].flat()),
       // Monitors and fetchers of keys send conditions by themselves: a public route reads, and may ignore them.
-      ...(isPublic ? [] : [refusePreconditions(request)]),
+      ...(access.scope === "open" ? [] : [refusePreconditions(request)]),
       validation(request),
       handler,
     );
@@ -36,23 +36,46 @@ export function newRouter(tag = "other"): OpenAPIHono<AppEnv> {
   return router;
 }
 
-/** The operation's name, as `DELETE /v1/threads/{id}`. */
-export const operationOf = ({ method, path }: Pick<RouteConfig, "method" | "path">): string =>
-  `${method.toUpperCase()} ${path}`;
+/** Adds a route that the OpenAPI document leaves out: a page, a file, another protocol. `before` runs before its guards. */
+export function undocumented(
+  router: Router,
+  at: { method: "get" | "post"; path: string; before?: MiddlewareHandler<AppEnv>[] } & Access,
+  ...handlers: Handler<AppEnv>[]
+): void {
+  const access = declaredAccess(at);
+  const declaration = { ...said(at, access), isAudited: false, isDocumented: false };
+  router.on([at.method], [honoPath(at.path)], ...guardsOf(declaration, access, at.before), ...handlers);
+}
 
-/** The operations of a router, and of the routers mounted in it, that the audit log records. */
-export const auditedOperations = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): string[] =>
-  openAPIRegistry.definitions.flatMap((one) =>
-    one.type === "route" && isAudited(one.route) ? [operationOf(one.route)] : [],
-  );
+const honoPath = (path: string): string => path.replaceAll(/\/{(.+?)}/g, "/:$1");
+
+const said = (
+  { method, path }: { method: string; path: string },
+  { scope, owner }: Access,
+): Pick<Declaration, "method" | "path" | "scope" | "owner"> => ({
+  method: method.toUpperCase(),
+  path,
+  scope,
+  owner,
+});
+
+/** The route without its access, which the document says as `security`. Fields keep their order. */
+const documentedPart = (given: RouteConfig & Partial<Access>): RouteConfig =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+      if (name === "scope") return [["security", value === "open" ? [] : [{ bearer: [value] }]]];
+      return ["owner", "payload", "bodyBytes", "middleware"].includes(name) ? [] : [[name, value]];
+    }),
+    // It has the fields of the given one.
+  ) as RouteConfig;
 
 /**
  * Selects deletions, all routes of the scope `admin`, and routes with `alwaysAudited`. Batches of entries, tools of
  * MCP and refused tokens write their events themselves. Leaves out the prompt-cache registry: it holds no user's
  * memory.
  */
-const isAudited = (route: Omit<RouteConfig, "middleware">): boolean =>
-  route.security?.[0]?.["bearer"]?.[0] === "admin" ||
-  (route.method === "delete" && !route.path.startsWith("/v1/cache/")) ||
+const isAudited = (route: RouteConfig, { scope, owner }: Access): boolean =>
+  scope === "admin" ||
+  (route.method === "delete" && owner.kind !== "namespace") ||
   route.path.endsWith("/forget") ||
   route["x-audited"] === true;

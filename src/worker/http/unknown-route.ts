@@ -1,6 +1,8 @@
 import type { Context } from "hono";
+import { authenticate } from "./authenticate.ts";
 import type { AppEnv } from "./context.ts";
 import { answerFailure } from "./failure.ts";
+import { limitCaller } from "./rates.ts";
 import { editsBetween } from "../../domain/nearest-name.ts";
 
 /** A message for a path that is probably a mistake. */
@@ -47,17 +49,23 @@ function editsOf(pathname: string, path: string): number {
   return edits;
 }
 
+const goOn = async (): Promise<void> => {};
+
 type Route = { method: string; path: string };
 
-/** Answers a call that no route takes: 405 with the methods of its path, or 404. */
-export function unknownRoute(routes: readonly Route[]): (c: Context<AppEnv>) => Response {
+/** Answers a call that no route takes: 405 with the methods of its path, or 404. Under `/v1`, only to the holder of a token. */
+export function unknownRoute(routes: readonly Route[]): (c: Context<AppEnv>) => Promise<Response> {
   // Middleware is registered for ALL methods.
   const known = routes
     .filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll(/:[^/]+/g, "[^/]+")}$`) }));
   const paths = routes.filter(({ method, path }) => method !== "ALL" && path.startsWith("/v1/"));
-  return (c) => {
+  return async (c) => {
     const { pathname } = new URL(c.req.url);
+    if (pathname.startsWith("/v1/")) {
+      await authenticate(c, goOn);
+      await limitCaller(c, goOn);
+    }
     const methods = new Set(
       known.filter(({ pattern }) => pattern.test(pathname)).map(({ method }) => method),
     );

@@ -1,4 +1,4 @@
-import { mayRead, mayWrite, outOfReach } from "../auth/claims.ts";
+import { mayRead, mayWrite } from "../auth/claims.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
@@ -16,14 +16,19 @@ export type Access = {
   shared: readonly string[];
 };
 
-/** Finds the user of a request: the one that the header names, else the token's. `not_found` for a user that it cannot reach. */
-export function accessOf(caller: Caller, header: string | undefined): Result<Access> {
+/** The user of a request: the one that the header names, else the token's. */
+export function userOf(caller: Caller, header: string | undefined): Result<string> {
   const user = header === undefined ? caller.user : decodeUser(header);
   if (user === null) return invalidHeader("is not a user id in percent-encoding");
-  if (user === "*") return invalidHeader("is required with a token of all users");
-  if (!mayRead(caller, user)) return outOfReach(caller);
-  return ok({ user, caller, shared: [...caller.shared].filter((owner) => owner !== user) });
+  return user === "*" ? invalidHeader("is required with a token of all users") : ok(user);
 }
+
+/** The rights of a request on the memory of a user that its caller reaches. */
+export const accessOf = (caller: Caller, user: string): Access => ({
+  user,
+  caller,
+  shared: [...caller.shared].filter((owner) => owner !== user),
+});
 
 function decodeUser(id: string): string | null {
   try {
@@ -45,6 +50,28 @@ export const isReadOnly = ({ user, caller }: Access): boolean => !mayWrite(calle
 export const allows = ({ user, caller }: Access, scope: Scope & ("read" | "write")): boolean =>
   caller.scopes.has(scope) && (scope === "read" ? mayRead : mayWrite)(caller, user);
 
+/** What a tool or a resource gets of the owners that it touches. */
+export type Reached = {
+  /** The user alone. */
+  user: Owner;
+  /** The user, or the shared owner that the argument `owner` names. */
+  owner: Owner;
+  /** The shared owners to search besides the user: those of the argument `owners`, else the first of the token. */
+  owners: string[];
+};
+/** Whose memory a tool or a resource touches. */
+export type Touches = keyof Reached;
+type Named = { owner?: string | undefined; owners?: readonly string[] | undefined };
+
+/** Finds the owners that a call touches, or refuses it. */
+export const reach: {
+  [One in Touches]: (access: Access, scope: "read" | "write", named: Named) => Promise<Result<Reached[One]>>;
+} = {
+  user: (access, scope) => byScope[scope](access, undefined),
+  owner: (access, scope, { owner }) => byScope[scope](access, owner),
+  owners: async (access, _scope, { owners }) => ownersToSearch(access, owners),
+};
+
 /** The shared owners to search: the requested ones, or the first 16 of the token. */
 export function ownersToSearch(
   { shared }: Access,
@@ -59,7 +86,7 @@ export function ownersToSearch(
 }
 
 /** The owner to read: the user, or a shared owner that the token names. */
-export async function ownerToRead(access: Access, ownerId: string | undefined): Promise<Result<Owner>> {
+async function ownerToRead(access: Access, ownerId: string | undefined): Promise<Result<Owner>> {
   const owner = ownerId ?? access.user;
   if (owner === access.user || access.shared.includes(owner)) return ok(await ownerOf(owner));
   return fail("not_found", {
@@ -71,7 +98,7 @@ export async function ownerToRead(access: Access, ownerId: string | undefined): 
  * The owner to change: the user, or a shared owner that the token names and may change. A token of all users may change
  * every user, but a model only reaches owners that the token names.
  */
-export async function ownerToChange(access: Access, ownerId: string | undefined): Promise<Result<Owner>> {
+async function ownerToChange(access: Access, ownerId: string | undefined): Promise<Result<Owner>> {
   const owner = await ownerToRead(access, ownerId);
   if (!owner.ok || mayWrite(access.caller, owner.value.id)) return owner;
   return fail("forbidden", {
@@ -80,3 +107,5 @@ export async function ownerToChange(access: Access, ownerId: string | undefined)
     }.`,
   });
 }
+
+const byScope = { read: ownerToRead, write: ownerToChange };

@@ -6,7 +6,7 @@ import { limits } from "../../domain/limits.ts";
 import { context } from "../use-cases/context.ts";
 import { listMemories } from "../use-cases/browse.ts";
 import type { Memory } from "../../domain/schema/memory.ts";
-import { isReadOnly, ownerToRead } from "./access.ts";
+import { isReadOnly, reach, type Reached, type Touches } from "./access.ts";
 import { memoryLine } from "./lines.ts";
 import { fittingPage, listed } from "./text.ts";
 import { findMemory } from "./find-memory.ts";
@@ -100,14 +100,41 @@ export async function readResource(asking: Context, uri: string): Promise<Result
   const address = addressOf(uri);
   if (address === null) return fail("not_found");
   const { path, query } = address;
-  if (path === FACTS) return facts(asking, uri, query.get("cursor") ?? undefined);
-  if (path === CONTEXT) return stableContext(asking, uri);
-  if (!path.startsWith(PROCEDURES)) return fail("not_found");
-  const title = decoded(path.slice(PROCEDURES.length));
-  return title === null
-    ? fail("not_found")
-    : procedureText(asking, uri, { title, owner: query.get("owner"), scope: query.get("scope") });
+  const reader = readers.find(({ matches }) => matches(path));
+  return reader === undefined ? fail("not_found") : reader.read(asking, { uri, path, query });
 }
+
+type Address = { uri: string; path: string; query: URLSearchParams };
+type Read = (asking: Context, at: Address) => Promise<Result<ReadResourceResult>>;
+type Reader = { matches: (path: string) => boolean; owner: Touches; read: Read };
+
+/** A kind of resources. Like a tool it says whose memory it touches. Reading needs the scope `read`. */
+const reader = <Owner extends Touches>(
+  matches: (path: string) => boolean,
+  owner: Owner,
+  read: (asking: Context, at: Address, whose: Reached[Owner]) => Promise<Result<ReadResourceResult>>,
+): Reader => ({
+  matches,
+  owner,
+  read: async (asking, at) => {
+    const whose = await reach[owner](asking.access, "read", { owner: at.query.get("owner") ?? undefined });
+    return whose.ok ? read(asking, at, whose.value) : whose;
+  },
+});
+
+const readers: readonly Reader[] = [
+  reader(
+    (path) => path === FACTS,
+    "user",
+    (asking, { uri, query }) => facts(asking, uri, query.get("cursor") ?? undefined),
+  ),
+  reader(
+    (path) => path === CONTEXT,
+    "user",
+    (asking, { uri }) => stableContext(asking, uri),
+  ),
+  reader((path) => path.startsWith(PROCEDURES), "owner", procedureText),
+];
 
 /** Without `URL`, which would resolve a title such as `..`. */
 function addressOf(uri: string): { path: string; query: URLSearchParams } | null {
@@ -161,12 +188,12 @@ async function stableContext(asking: Context, uri: string): Promise<Result<ReadR
 /** The stored body, without a note for the model: the user or the host chose this document. */
 async function procedureText(
   asking: Context,
-  uri: string,
-  { title, owner, scope }: { title: string; owner: string | null; scope: string | null },
+  { uri, path, query }: Address,
+  { id }: Reached["owner"],
 ): Promise<Result<ReadResourceResult>> {
-  const whose = await ownerToRead(asking.access, owner ?? undefined);
-  if (!whose.ok) return whose;
-  const found = await findMemory(asking, whose.value.id, { title, scope: scope ?? undefined });
+  const title = decoded(path.slice(PROCEDURES.length));
+  if (title === null) return fail("not_found");
+  const found = await findMemory(asking, id, { title, scope: query.get("scope") ?? undefined });
   if (!found.ok) return found;
   return found.value === null
     ? fail("not_found")

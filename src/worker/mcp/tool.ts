@@ -4,7 +4,7 @@ import { ok, type Result } from "../../domain/errors.ts";
 import { parseInput } from "../parse-input.ts";
 import type { Services } from "../services.ts";
 import type { Writer } from "../../domain/memory/record.ts";
-import type { Access } from "./access.ts";
+import { type Access, reach, type Reached, type Touches } from "./access.ts";
 
 /** The dependencies of tools, resources and prompts. */
 export type Context = {
@@ -29,51 +29,62 @@ export type Context = {
 /** A tool's text for the model; `structured` has the same for a program. */
 export type ToolResult = { text: string; structured?: Record<string, unknown> };
 
-type Definition<Input extends z.ZodType, Output extends z.ZodType> = {
+type Definition<Input extends z.ZodType, Output extends z.ZodType, Owner extends Touches> = {
   name: string;
   title: string;
   /** For the model: when to use the tool, and what it returns. */
   description: string;
   /** The scope that a token needs; without it the tool is not listed. */
   scope: "read" | "write";
+  /** Whose memory it touches. The owners are found, or the call is refused, before it runs. */
+  owner: Owner;
   annotations: Pick<ToolAnnotations, "readOnlyHint" | "destructiveHint" | "idempotentHint">;
   input: Input;
   output?: Output;
-  run: (context: Context, given: z.infer<Input>) => Promise<Result<ToolResult>>;
+  run: (context: Context, given: z.infer<Input>, whose: Reached[Owner]) => Promise<Result<ToolResult>>;
 };
 
 /** A tool as the server lists and calls it. */
 export type Tool = {
   listed: ListedTool;
   scope: "read" | "write";
-  /** Checks the arguments and runs the tool. */
+  owner: Touches;
+  /** Checks the arguments and the owners that they name, and runs the tool. */
   call: (context: Context, given: unknown) => Promise<Result<ToolResult>>;
   /** The owner that the arguments name; by default, and where they are wrong, the user. */
   ownerOf: (access: Access, given: unknown) => string;
 };
 
-export function tool<Input extends z.ZodType, Output extends z.ZodType>(
-  definition: Definition<Input, Output>,
+/** Throws for a tool without a scope or an owner, or whose arguments name other owners than it says. */
+export function tool<Input extends z.ZodType, Output extends z.ZodType, Owner extends Touches>(
+  definition: Definition<Input, Output, Owner>,
 ): Tool {
-  const { name, title, description, scope, annotations, input, output, run } = definition;
+  const { name, title, description, scope, owner, annotations, input, output, run } = definition;
+  const inputSchema = documentOf(input, "input");
+  const named = Object.keys(inputSchema.properties ?? {}).find((one) => one === "owner" || one === "owners");
+  if (scope === undefined || reach[owner] === undefined) throw new Error(`${name} says no scope or no owner`);
+  if ((named ?? "user") !== owner) throw new Error(`${name} touches '${owner}', and takes '${named}'`);
   return {
     scope,
+    owner,
     listed: {
       name,
       title,
       description,
       // No tool reaches beyond this deployment.
       annotations: { title, ...annotations, openWorldHint: false },
-      inputSchema: documentOf(input, "input"),
+      inputSchema,
       ...(output !== undefined && { outputSchema: documentOf(output, "output") }),
     },
     call: async (context, given) => {
       const parsed = parseInput(input, given ?? {}, "arguments");
-      return parsed.ok ? run(context, parsed.value) : parsed;
+      if (!parsed.ok) return parsed;
+      const whose = await reach[owner](context.access, scope, Object(parsed.value));
+      return whose.ok ? run(context, parsed.value, whose.value) : whose;
     },
     ownerOf: ({ user }, given) => {
-      const owner: unknown = Object(input.safeParse(given ?? {}).data).owner;
-      return typeof owner === "string" ? owner : user;
+      const whose: unknown = Object(input.safeParse(given ?? {}).data).owner;
+      return typeof whose === "string" ? whose : user;
     },
   };
 }

@@ -1,8 +1,7 @@
 import { listAudit } from "../audit/browse.ts";
 import { fail } from "../../domain/errors.ts";
-import { requireWholeTenant } from "../http/authenticate.ts";
 import { json, route } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { wholeTenant } from "../http/owner.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
@@ -13,7 +12,8 @@ const list = route("get", "/v1/audit", {
   summary: "List deletions and administration, the newest first",
   description:
     "An event is written within seconds after its call. Reading events is an event too. Events hold no contents, keys or user ids: a hash names the owner.",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: wholeTenant("reads the audit log"),
   request: { query: ListAuditQuery },
   responses: { 200: json(AuditEvents, "A page of events.") },
 });
@@ -25,7 +25,6 @@ const OTHER_ACTIONS =
 /** The route of the audit log. `operations` lists those that it records. */
 export const auditOf = (operations: () => readonly string[]) =>
   newRouter("access").openapi(list, async (c) => {
-    requireWholeTenant(c, "reads the audit log");
     const query = c.req.valid("query");
     const { action } = query;
     // A mistyped action would find nothing, as if nothing had happened.

@@ -14,7 +14,7 @@ import {
   nothing,
   route,
 } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofNamespace } from "../http/owner.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { jsonValue } from "../http/json-body.ts";
 import { namespace } from "../http/namespace.ts";
@@ -42,7 +42,8 @@ const conditional = { params: cachePath, headers: namespaceHeader.extend(conditi
 const get = route("get", "/v1/cache/{key}", {
   operationId: "getCacheEntry",
   summary: "Get a registry entry's value, or the lease to create it",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
   request: { ...conditional, query: GetCacheQuery },
   responses: {
     200: json(EntryValue, "The value, with its version as ETag."),
@@ -66,7 +67,9 @@ const get = route("get", "/v1/cache/{key}", {
 const set = route("put", "/v1/cache/{key}", {
   operationId: "setCacheEntry",
   summary: "Set a registry entry: its value and its expiry",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
+  payload: "verbatim",
   request: { ...conditional, query: SetCacheQuery, body: rawJsonBody },
   responses: { 200: json(WrittenEntry, "The value is stored, and its waiters have it.") },
 });
@@ -74,7 +77,8 @@ const set = route("put", "/v1/cache/{key}", {
 const forget = route("delete", "/v1/cache/{key}", {
   operationId: "deleteCacheEntry",
   summary: "Delete a registry entry and its lease, or one version of it",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
   request: { ...conditional, query: DeleteCacheQuery },
   responses: { 204: nothing("The entry does not exist any more.") },
 });
@@ -82,7 +86,9 @@ const forget = route("delete", "/v1/cache/{key}", {
 const take = route("post", "/v1/cache/{key}/take", {
   operationId: "takeCacheEntry",
   summary: "Get a registry entry's value and delete it, in one step",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
+  payload: "verbatim",
   request: { ...request, body: noBody },
   responses: { 200: json(EntryValue, "The value, which no other caller gets.") },
 });
@@ -90,7 +96,9 @@ const take = route("post", "/v1/cache/{key}/take", {
 const lease = route("post", "/v1/cache/{key}/lease", {
   operationId: "leaseCacheEntry",
   summary: "Get a registry entry or the lease to create it, or wait for its creator",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
+  payload: "verbatim",
   request: { ...request, body: body(LeaseBody) },
   responses: { 200: json(LeaseAnswer, "`status` says which of them it is.") },
 });
@@ -98,7 +106,8 @@ const lease = route("post", "/v1/cache/{key}/lease", {
 const release = route("delete", "/v1/cache/{key}/lease", {
   operationId: "releaseCacheLease",
   summary: "Release a lease; the next waiter gets it",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
   request: { ...request, query: ReleaseQuery },
   responses: { 204: nothing("The lease is not held any more.") },
 });
@@ -107,7 +116,8 @@ const keys = route("get", "/v1/cache", {
   operationId: "listCacheKeys",
   summary: "List the keys of the registry, with their leases",
   description: "Asks each of the registry's 64 objects: for a look, not for each request.",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
   request: { query: ListKeysQuery, headers: namespaceHeader },
   responses: { 200: json(RegistryKeys, "A page of keys, in byte order.") },
 });

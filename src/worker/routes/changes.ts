@@ -5,14 +5,15 @@ import { NO_STORE, wrapTime } from "../http/answer.ts";
 import { json, route } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofUser } from "../http/owner.ts";
 
 const read = route("get", "/v1/users/{user}/changes", {
   operationId: "listChanges",
   summary: "List what changed since a version",
   description:
     "Memories, threads and erasures, by their ids. A reader that saves `version` after each page misses nothing; after a crash it reads some changes again.",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath, query: ChangesQuery },
   responses: { 200: json(Changes, "The changes, those of memories first.") },
 });

@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, Handler } from "hono";
 import { z } from "@hono/zod-openapi";
 import { version } from "../../../package.json";
 import type { AppEnv } from "../http/context.ts";
@@ -6,7 +6,8 @@ import { NO_STORE } from "../http/answer.ts";
 import { answerFailure, unwrap } from "../http/failure.ts";
 import { parsedBody, readBody } from "../http/json-body.ts";
 import { countAddress } from "../http/rates.ts";
-import { newRouter } from "../http/router.ts";
+import { nobody } from "../http/owner.ts";
+import { newRouter, undocumented } from "../http/router.ts";
 import { redeemCode } from "../auth/console-code.ts";
 import { parseInput } from "../parse-input.ts";
 import type { ConsoleSettings } from "../settings.ts";
@@ -20,8 +21,10 @@ type Serve = (c: Context<AppEnv>, settings: ConsoleSettings) => Response | Promi
 /** The console: a page over the API, from our own assets. Its files lie beside it, so that it works under any base path. */
 export const consolePage = newRouter();
 
+const open = { scope: "open", owner: nobody } as const;
+
 const serve = (path: string, answer: Serve): void => {
-  consolePage.get(path, (c) => {
+  undocumented(consolePage, { ...open, method: "get", path }, (c) => {
     const { console: settings } = c.get("services");
     return settings === null ? answerFailure(c, { code: "route_not_found" }) : answer(c, settings);
   });
@@ -29,7 +32,7 @@ const serve = (path: string, answer: Serve): void => {
 const file: Serve = (c) => c.get("services").asset(c.req.raw);
 
 /** Exchanges the code of a link for a token. The code comes in the body: an address would be logged. */
-consolePage.post("/console/session", readBody(CODE_BYTES), async (c) => {
+const session: Handler<AppEnv> = async (c) => {
   const { console: settings, secret = "", revocations, revoked, now } = c.get("services");
   // A page that takes logins only has no use for the tenant's own tokens.
   if (settings === null || settings.issuer !== undefined)
@@ -38,8 +41,13 @@ consolePage.post("/console/session", readBody(CODE_BYTES), async (c) => {
   const { code } = unwrap(parseInput(Code, parsedBody(c), "body"));
   const token = unwrap(await redeemCode(code, { secret, revocations, revoked, now }));
   return c.json({ token }, 200, NO_STORE);
-});
+};
+undocumented(
+  consolePage,
+  { ...open, method: "post", path: "/console/session", before: [readBody(CODE_BYTES)] },
+  session,
+);
 
 serve("/console", file);
 serve("/console/settings.json", (c, settings) => c.json({ version, ...settings }));
-serve("/console/:file", file);
+serve("/console/{file}", file);

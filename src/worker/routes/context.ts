@@ -11,11 +11,11 @@ import {
 } from "../../domain/schema/context.ts";
 import { name } from "../../domain/schema/memory-fields.ts";
 import { userHash } from "../../domain/ids.ts";
-import { requireWholeTenant } from "../http/authenticate.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
 import { body, conditionHeaders, json, nothing, optionalBody, route } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
-import { assertScope, isReadOnly, requireScope } from "../http/scope.ts";
+import { assertScope, isReadOnly } from "../http/guard.ts";
+import { ofUser, wholeTenant } from "../http/owner.ts";
 import { readOwners } from "../http/shared-owners.ts";
 import { newRouter } from "../http/router.ts";
 import { rawJson, wrapTime } from "../http/answer.ts";
@@ -26,12 +26,15 @@ const tenantProfilePath = z.object({
 });
 const profilePath = userPath.extend(tenantProfilePath.shape);
 
+const TENANT = wholeTenant("keeps the tenant's context profiles");
+
 const contextRoute = route("post", "/v1/users/{user}/context", {
   operationId: "context",
   summary: "Get the memory of a prompt",
   description:
     "The stable block stays the same from turn to turn. The turn's block has what the query needs, and is kept with the user's message.",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: {
     params: userPath,
     headers: conditionHeaders,
@@ -46,7 +49,8 @@ const contextRoute = route("post", "/v1/users/{user}/context", {
 const listProfiles = route("get", "/v1/users/{user}/context-profiles", {
   operationId: "listContextProfiles",
   summary: "List the stored lists of layers",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath },
   responses: { 200: json(ContextProfileList, "All of them, by name.") },
 });
@@ -54,7 +58,8 @@ const listProfiles = route("get", "/v1/users/{user}/context-profiles", {
 const putProfile = route("put", "/v1/users/{user}/context-profiles/{profile}", {
   operationId: "putContextProfile",
   summary: "Store a list of layers under a name",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: profilePath, body: body(ContextProfileBody) },
   responses: { 200: json(ContextProfile, "The profile.") },
 });
@@ -62,7 +67,8 @@ const putProfile = route("put", "/v1/users/{user}/context-profiles/{profile}", {
 const deleteProfile = route("delete", "/v1/users/{user}/context-profiles/{profile}", {
   operationId: "deleteContextProfile",
   summary: "Delete a stored list of layers",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: profilePath },
   responses: { 204: nothing("There is no such profile any more.") },
 });
@@ -70,7 +76,8 @@ const deleteProfile = route("delete", "/v1/users/{user}/context-profiles/{profil
 const listTenantProfiles = route("get", "/v1/context-profiles", {
   operationId: "listTenantContextProfiles",
   summary: "List the lists of layers that all users can name",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: TENANT,
   responses: { 200: json(ContextProfileList, "All of them, by name.") },
 });
 
@@ -78,7 +85,9 @@ const putTenantProfile = route("put", "/v1/context-profiles/{profile}", {
   operationId: "putTenantContextProfile",
   summary: "Store a list of layers that all users can name",
   description: "A user's own list of the same name goes before it.",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: TENANT,
+  payload: "verbatim",
   request: { params: tenantProfilePath, body: body(ContextProfileBody) },
   responses: { 200: json(ContextProfile, "The profile.") },
 });
@@ -86,12 +95,11 @@ const putTenantProfile = route("put", "/v1/context-profiles/{profile}", {
 const deleteTenantProfile = route("delete", "/v1/context-profiles/{profile}", {
   operationId: "deleteTenantContextProfile",
   summary: "Delete a list of layers that all users can name",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: TENANT,
   request: { params: tenantProfilePath },
   responses: { 204: nothing("There is no such profile any more.") },
 });
-
-const KEEPS_PROFILES = "keeps the tenant's context profiles";
 
 export const contexts = newRouter("memories")
   .openapi(contextRoute, async (c) => {
@@ -132,17 +140,14 @@ export const contexts = newRouter("memories")
     return c.body(null, 204);
   })
   .openapi(listTenantProfiles, async (c) => {
-    requireWholeTenant(c, KEEPS_PROFILES);
     return c.json({ items: await c.get("services").tenantProfiles.list() }, 200);
   })
   .openapi(putTenantProfile, async (c) => {
-    requireWholeTenant(c, KEEPS_PROFILES);
     const stored = { name: c.req.valid("param").profile, layers: c.req.valid("json").layers };
     if (!(await c.get("services").tenantProfiles.put(stored))) throw new Refusal(fail("too_many_profiles"));
     return c.json(stored, 200);
   })
   .openapi(deleteTenantProfile, async (c) => {
-    requireWholeTenant(c, KEEPS_PROFILES);
     await c.get("services").tenantProfiles.delete(c.req.valid("param").profile);
     return c.body(null, 204);
   });

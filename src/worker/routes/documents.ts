@@ -1,4 +1,7 @@
-import { newRouter } from "../http/router.ts";
+import type { Handler } from "hono";
+import type { AppEnv } from "../http/context.ts";
+import { nobody } from "../http/owner.ts";
+import { newRouter, undocumented } from "../http/router.ts";
 
 const page = `<!doctype html>
 <html lang="en">
@@ -19,6 +22,8 @@ const page = `<!doctype html>
 
 /** The reference as a page: Swagger UI from our own assets, so that it works offline and under any base path. */
 export const documents = newRouter();
-documents.get("/", (c) => c.redirect(`${c.get("basePath")}/docs`));
-documents.get("/docs", (c) => c.html(page));
-documents.get("/docs/:file", (c) => c.get("services").asset(c.req.raw));
+const serve = (path: string, answer: Handler<AppEnv>): void =>
+  undocumented(documents, { method: "get", path, scope: "open", owner: nobody }, answer);
+serve("/", (c) => c.redirect(`${c.get("basePath")}/docs`));
+serve("/docs", (c) => c.html(page));
+serve("/docs/{file}", (c) => c.get("services").asset(c.req.raw));

@@ -18,7 +18,8 @@ import {
   nothing,
   route,
 } from "../http/describe.ts";
-import { assertScope, requireScope } from "../http/scope.ts";
+import { assertScope } from "../http/guard.ts";
+import { ofUser } from "../http/owner.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { jsonValue } from "../http/json-body.ts";
@@ -50,7 +51,8 @@ import {
 const list = route("get", "/v1/users/{user}/kv", {
   operationId: "listEntries",
   summary: "List entries by prefix, in byte order of their keys",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath, query: ListEntriesQuery },
   responses: { 200: json(EntryList, "A page of live entries.") },
 });
@@ -59,7 +61,8 @@ const removeAll = route("delete", "/v1/users/{user}/kv", {
   operationId: "deleteEntries",
   summary: "Delete all entries under a prefix",
   description: "An empty prefix deletes all entries of the user.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath, query: DeleteEntriesQuery },
   responses: { 200: json(DeletedEntries, "The number of live entries that it deleted.") },
 });
@@ -69,7 +72,8 @@ const batch = route("post", "/v1/users/{user}/kv/batch", {
   summary: "Get, set and delete many entries in one atomic step, beside messages of threads",
   description:
     "Runs the operations in order, all or none. Needs the scope `write` too if one of them writes. `messages` reads the last messages of a thread of the user, and `append` appends some: an entry about messages is stored with them.",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath, headers: idempotencyHeader, body: body(BatchBody) },
   responses: { 200: json(BatchAnswer, "One result for each operation, in their order.") },
 });
@@ -77,7 +81,8 @@ const batch = route("post", "/v1/users/{user}/kv/batch", {
 const get = route("get", "/v1/users/{user}/kv/{key}", {
   operationId: "getEntry",
   summary: "Get an entry's value",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: entryPath, headers: conditionHeaders },
   responses: {
     200: json(EntryValue, "The value, byte for byte, with its version as ETag."),
@@ -88,7 +93,8 @@ const get = route("get", "/v1/users/{user}/kv/{key}", {
 const set = route("put", "/v1/users/{user}/kv/{key}", {
   operationId: "setEntry",
   summary: "Set an entry: its value and its expiry",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: entryPath, query: SetEntryQuery, headers: conditionHeaders, body: rawJsonBody },
   responses: { 200: json(WrittenEntry, "The entry is stored.") },
 });
@@ -96,7 +102,8 @@ const set = route("put", "/v1/users/{user}/kv/{key}", {
 const remove = route("delete", "/v1/users/{user}/kv/{key}", {
   operationId: "deleteEntry",
   summary: "Delete an entry",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: entryPath, headers: conditionHeaders },
   responses: { 204: nothing("The entry does not exist any more.") },
 });

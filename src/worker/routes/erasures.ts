@@ -1,8 +1,9 @@
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import { alwaysAudited, body, json, route } from "../http/describe.ts";
-import { publicRoute, requireScope } from "../http/scope.ts";
+import { nobody, ofUser, ownedBy } from "../http/owner.ts";
 import { unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/answer.ts";
+import { limitAddress } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
 import { erase, erasureOf } from "../use-cases/erase.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
@@ -13,7 +14,8 @@ const eraseUser = route("delete", "/v1/users/{user}", {
   summary: "Erase all data of a user, with a receipt",
   description:
     "After this answer, no call reads the data. Every store is then emptied and read back. Later writes stay.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath },
   responses: { 202: json(Erasure, "The erasure has begun.") },
 });
@@ -23,7 +25,8 @@ const eraseSome = route("post", "/v1/users/{user}/erasures", {
   summary: "Erase one thread, or all memories of one scope, with a receipt",
   description:
     "Messages that a fork shares stay for the fork; the receipt counts them. An unknown thread is 404. For a scope without memories, the counts are 0.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   ...alwaysAudited,
   request: { params: userPath, body: body(EraseBody) },
   responses: { 202: json(Erasure, "The erasure has begun.") },
@@ -32,7 +35,8 @@ const eraseSome = route("post", "/v1/users/{user}/erasures", {
 const get = route("get", "/v1/erasures/{id}", {
   operationId: "getErasure",
   summary: "Get the progress of an erasure, and its receipt",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ownedBy("id"),
   request: { params: erasurePath },
   responses: { 200: json(Erasure, "The erasure.") },
 });
@@ -40,7 +44,10 @@ const get = route("get", "/v1/erasures/{id}", {
 const keys = route("get", "/.well-known/jwks.json", {
   operationId: "getReceiptKeys",
   summary: "The public keys that verify receipts",
-  ...publicRoute,
+  scope: "open",
+  owner: nobody,
+  // Each answer reads D1.
+  middleware: limitAddress,
   responses: { 200: json(JsonWebKeys, "A JSON Web Key Set (RFC 7517).") },
 });
 

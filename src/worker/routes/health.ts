@@ -1,6 +1,7 @@
 import { APPLY_MIGRATIONS } from "../../domain/errors.ts";
 import { json, route } from "../http/describe.ts";
-import { publicRoute } from "../http/scope.ts";
+import { nobody } from "../http/owner.ts";
+import { limitAddress } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
 import type { Services } from "../services.ts";
 import { Health } from "../../domain/schema/health.ts";
@@ -10,7 +11,10 @@ import { isSecret } from "../../domain/token.ts";
 const getHealth = route("get", "/health", {
   operationId: "getHealth",
   summary: "Get the state of the deployment",
-  ...publicRoute,
+  scope: "open",
+  owner: nobody,
+  // Each answer reads D1.
+  middleware: limitAddress,
   responses: {
     200: json(
       Health,

@@ -7,7 +7,7 @@ import { unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { rawMessages } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofUser, ownedBy } from "../http/owner.ts";
 import { writerOf } from "../http/writer.ts";
 import { ingest, readIngest, retryIngest } from "../use-cases/ingest.ts";
 
@@ -16,7 +16,8 @@ const start = route("post", "/v1/users/{user}/ingest", {
   summary: "Store a conversation, and extract memories from it",
   description:
     "Stores the messages that are not stored yet, and answers. Facts, episodes and procedures are extracted in the background. Each is checked against the messages that it cites, and quarantined if a check fails.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath, headers: idempotencyHeader, body: body(IngestBody) },
   responses: { 202: json(Ingested, "The messages are stored, and recall finds them by their words.") },
 });
@@ -25,7 +26,8 @@ const get = route("get", "/v1/ingests/{id}", {
   operationId: "getIngest",
   summary: "Get the progress of an ingest, and its results",
   description: "Ended ingests are kept for seven days.",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ownedBy("id"),
   request: { params: ingestPath },
   responses: { 200: json(Ingest, "The ingest.") },
 });
@@ -35,7 +37,8 @@ const retry = route("post", "/v1/ingests/{id}/retry", {
   summary: "Extract again what failed",
   description:
     "An ingest that ran without a model is extracted anew if one is bound now. A complete ingest stays as it is.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ownedBy("id"),
   request: { params: ingestPath, body: noBody },
   responses: { 202: json(Ingest, "The ingest.") },
 });

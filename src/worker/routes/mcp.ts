@@ -1,22 +1,20 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import type { MiddlewareHandler } from "hono";
+import type { Handler, MiddlewareHandler } from "hono";
 import { type ErrorCode, fail, type Failure } from "../../domain/errors.ts";
 import { writeAuditEvent } from "../http/audit.ts";
-import { authenticate, restrictToThread } from "../http/authenticate.ts";
 import { refusePreconditions } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
 import { isAllowed, UNKNOWN_ORIGIN } from "../http/cors.ts";
-import { requireSameDeployment } from "../http/deployment.ts";
 import { codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
-import { parsedBody, readBody } from "../http/json-body.ts";
-import { redactBody } from "../http/redact.ts";
-import { countCall, countUsers, limitCaller } from "../http/rates.ts";
-import { newRouter } from "../http/router.ts";
+import { parsedBody } from "../http/json-body.ts";
+import { reachUser, type RouteOwner } from "../http/owner.ts";
+import { countCall, countUsers } from "../http/rates.ts";
+import { newRouter, undocumented } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { limits } from "../../domain/limits.ts";
 import { leastOf } from "../../domain/memory/trust.ts";
 import { writerOf } from "../http/writer.ts";
-import { accessOf, USER_HEADER } from "../mcp/access.ts";
+import { accessOf, USER_HEADER, userOf } from "../mcp/access.ts";
 import { mcpServer } from "../mcp/server.ts";
 
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
@@ -47,18 +45,16 @@ const noNotifications = (id: unknown) => ({
 
 /** The Model Context Protocol. Each POST has its own server, so there is no session to steal. */
 export const mcp = newRouter();
-mcp.use(
-  "/mcp",
-  requireKnownOrigin,
-  authenticate,
-  restrictToThread,
-  requireSameDeployment,
-  limitCaller,
-  readBody(limits.mcpBody),
-  redactBody,
-);
-mcp.post("/mcp", refusePreconditions(), async (c) => {
-  const access = unwrap(accessOf(c.get("caller"), c.req.header(USER_HEADER)));
+
+/** The user that the header names, else the token's. Each tool says which other owners its arguments may name. */
+const ofNamedUser: RouteOwner = {
+  kind: "named user",
+  reach: async (c) => reachUser(c, unwrap(userOf(c.get("caller"), c.req.header(USER_HEADER)))),
+};
+
+const answerMessages: Handler<AppEnv> = async (c) => {
+  const caller = c.get("caller");
+  const access = accessOf(caller, unwrap(userOf(caller, c.req.header(USER_HEADER))));
   const message = parsedBody(c);
   if (Array.isArray(message) && message.length > limits.mcpBatch)
     throw new Refusal(
@@ -94,4 +90,17 @@ mcp.post("/mcp", refusePreconditions(), async (c) => {
   if (response.status === 406) throw new Refusal(fail("not_acceptable"));
   // A copy with mutable headers.
   return new Response(response.body, response);
-});
+};
+
+undocumented(
+  mcp,
+  {
+    method: "post",
+    path: "/mcp",
+    scope: "by tool",
+    owner: ofNamedUser,
+    before: [requireKnownOrigin, refusePreconditions()],
+    bodyBytes: limits.mcpBody,
+  },
+  answerMessages,
+);

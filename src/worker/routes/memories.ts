@@ -13,7 +13,7 @@ import {
   nothing,
   route,
 } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofUser } from "../http/owner.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { NO_STORE, wrapTime } from "../http/answer.ts";
@@ -58,7 +58,8 @@ const rememberRoute = route("post", "/v1/users/{user}/memories", {
   summary: "Remember one memory",
   description:
     "Merges with the memory that has the same identity. A fact with the same subject and predicate of one object, or with the same key, is superseded, and so is the opposite of the same object; `superseded` names them. A procedure with the same title, or a memory with the same externalId, is replaced. With the same text, tags and metadata are added. A condition applies to that memory.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath, headers: rememberHeaders, body: body(RememberBody) },
   responses: {
     201: json(RememberedMemory, "A new memory, which recall finds from now on."),
@@ -69,7 +70,8 @@ const rememberRoute = route("post", "/v1/users/{user}/memories", {
 const rememberManyRoute = route("post", "/v1/users/{user}/memories/batch", {
   operationId: "rememberMany",
   summary: "Remember many in one atomic step",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath, headers: idempotencyHeader, body: body(RememberManyBody) },
   responses: { 200: json(RememberedMany, "The memories, in their order.") },
 });
@@ -77,7 +79,8 @@ const rememberManyRoute = route("post", "/v1/users/{user}/memories/batch", {
 const listRoute = route("get", "/v1/users/{user}/memories", {
   operationId: "listMemories",
   summary: "List memories",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath, query: ListMemoriesQuery },
   responses: { 200: json(MemoryList, "A page of memories.") },
 });
@@ -85,7 +88,8 @@ const listRoute = route("get", "/v1/users/{user}/memories", {
 const getRoute = route("get", "/v1/users/{user}/memories/{id}", {
   operationId: "getMemory",
   summary: "Get a memory",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: memoryPath, query: z.strictObject(atQuery), headers: conditionHeaders },
   responses: { 200: json(Memory, withVersion), 304: nothing("If-None-Match names the current version.") },
 });
@@ -95,7 +99,8 @@ const patchRoute = route("patch", "/v1/users/{user}/memories/{id}", {
   summary: "Correct a memory",
   description:
     "The wrong version stays in the history. If the world has changed, remember the new fact instead: it supersedes the old one. A fact that gets another object, or goes on, ends its opposites; `superseded` names them.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: memoryPath, headers: changeHeaders, body: body(PatchMemoryBody) },
   responses: { 200: json(RememberedMemory, withVersion) },
 });
@@ -103,7 +108,8 @@ const patchRoute = route("patch", "/v1/users/{user}/memories/{id}", {
 const forgetRoute = route("delete", "/v1/users/{user}/memories/{id}", {
   operationId: "forgetMemory",
   summary: "Delete a memory with its history",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: memoryPath, headers: conditionHeaders.pick({ "if-match": true }) },
   responses: { 204: nothing("The memory is deleted, and recall does not find it.") },
 });
@@ -113,7 +119,8 @@ const forgetManyRoute = route("post", "/v1/users/{user}/memories/forget", {
   summary: "Delete memories by filter",
   description:
     "Deletes them with their history. Includes quarantined, past and future memories, unless the filter excludes them.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath, body: body(ForgetMemoriesBody) },
   responses: { 200: json(Forgotten, "The memories that it deleted, or would delete.") },
 });
@@ -121,7 +128,8 @@ const forgetManyRoute = route("post", "/v1/users/{user}/memories/forget", {
 const forgetAllRoute = route("delete", "/v1/users/{user}/memories", {
   operationId: "forgetAllMemories",
   summary: "Delete all memories of a user",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath },
   responses: { 204: nothing("The memories are deleted, and recall does not find them.") },
 });
@@ -129,7 +137,8 @@ const forgetAllRoute = route("delete", "/v1/users/{user}/memories", {
 const historyRoute = route("get", "/v1/users/{user}/memories/{id}/history", {
   operationId: "getMemoryHistory",
   summary: "List the versions of a memory, the newest first",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: memoryPath, query: HistoryQuery },
   responses: { 200: json(MemoryHistory, "A page of its versions.") },
 });
@@ -138,7 +147,8 @@ const restoreRoute = route("post", "/v1/users/{user}/memories/{id}/restore", {
   operationId: "restoreMemory",
   summary: "Restore a version of a memory",
   description: "A fact that says more by this ends its opposites; `superseded` names them.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: memoryPath, headers: changeHeaders, body: body(RestoreMemoryBody) },
   responses: { 200: json(RememberedMemory, withVersion) },
 });
@@ -148,7 +158,8 @@ const releaseRoute = route("post", "/v1/users/{user}/memories/{id}/release", {
   summary: "Release a memory from quarantine",
   description:
     "It merges as a new memory would, and `superseded` names the facts that it ended. It becomes another memory, whose id the answer has, if it has a name (a subject and predicate of one object, a key, a title or an externalId), or if an active memory has its text. The former id reaches that memory from then on. To reject it, delete it.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: memoryPath, headers: changeHeaders, body: noBody },
   responses: { 200: json(RememberedMemory, withVersion) },
 });
@@ -158,7 +169,8 @@ const reviewRoute = route("post", "/v1/users/{user}/memories/review", {
   summary: "Release or reject many memories in quarantine",
   description:
     "Each memory has an outcome of its own, and one that fails keeps none from being released or rejected. By a filter, a call reviews up to 500, and answers a `cursor` for the next call. A repeated call does no harm: a memory that was released is `released`, and one that was rejected is `gone`. The entry that a rejected memory names in `metadata.cairnEntry` stays.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   ...alwaysAudited,
   request: { params: userPath, query: ReviewQuery, body: body(ReviewMemoriesBody) },
   responses: { 200: json(ReviewedMemories, "The memories, with their outcomes.") },

@@ -2,7 +2,7 @@ import type { z } from "@hono/zod-openapi";
 import { joined } from "../../domain/page-json.ts";
 import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
 import { body, idempotencyHeader, json, nothing, route } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofThread } from "../http/owner.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { rawJson, wrapTime } from "../http/answer.ts";
@@ -41,7 +41,8 @@ import type { Compaction as StoredCompaction } from "../../../durable-objects/us
 const append = route("post", "/v1/threads/{id}/messages", {
   operationId: "appendMessages",
   summary: "Append messages, all or none",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofThread("id"),
   request: { params: threadPath, headers: idempotencyHeader, body: body(AppendBody) },
   responses: { 201: json(AppendAnswer, "The messages are stored, and recall finds them by their words.") },
 });
@@ -50,7 +51,8 @@ const read = route("get", "/v1/threads/{id}/messages", {
   operationId: "listMessages",
   summary: "List messages",
   description: `With \`Accept: ${NDJSON}\`, streams all messages from the first (or behind \`after\`) on, one JSON object a line.`,
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofThread("id"),
   request: { params: threadPath, query: ReadMessagesQuery },
   responses: {
     200: {
@@ -64,7 +66,8 @@ const remove = route("delete", "/v1/threads/{id}/messages/{seq}", {
   operationId: "deleteMessage",
   summary: "Delete one message",
   description: "Forks that share the message keep it.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofThread("id"),
   request: { params: messagePath },
   responses: { 204: nothing("The message is deleted, and recall does not find it.") },
 });
@@ -73,7 +76,8 @@ const compact = route("post", "/v1/threads/{id}/compactions", {
   operationId: "createCompaction",
   summary: "Summarize a range of messages",
   description: "Stores your summary. The messages stay; `view=compacted` shows the summary in their place.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofThread("id"),
   request: { params: threadPath, headers: idempotencyHeader, body: body(CompactBody) },
   responses: { 201: json(Compaction, "The compaction.") },
 });
@@ -81,7 +85,8 @@ const compact = route("post", "/v1/threads/{id}/compactions", {
 const compactions = route("get", "/v1/threads/{id}/compactions", {
   operationId: "listCompactions",
   summary: "List the compactions of a thread",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofThread("id"),
   request: { params: threadPath, query: ListCompactionsQuery },
   responses: { 200: json(CompactionList, "A page of compactions, in the order of the conversation.") },
 });
@@ -90,7 +95,8 @@ const removeCompaction = route("delete", "/v1/threads/{id}/compactions/{compacti
   operationId: "deleteCompaction",
   summary: "Delete a compaction",
   description: "`view=compacted` shows its messages again. Forks that were made after it keep theirs.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofThread("id"),
   request: { params: compactionPath },
   responses: { 204: nothing("The compaction is deleted; its messages are unchanged.") },
 });
@@ -100,7 +106,8 @@ const validate = route("post", "/v1/threads/{id}/validate", {
   summary: "Check that a conversation continues the stored one",
   description:
     "Finds rewritten history, forged tool results and forged approvals. `strict` also finds truncated history, second results, forged tool calls and forged system messages.",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofThread("id"),
   request: { params: threadPath, body: body(ValidateBody) },
   responses: { 200: json(Verdict, "The verdict.") },
 });

@@ -8,17 +8,19 @@ import {
   PredicateRuleBody,
   PredicateRuleList,
 } from "../../domain/schema/predicate.ts";
-import { requireWholeTenant } from "../http/authenticate.ts";
 import { body, json, nothing, route } from "../http/describe.ts";
 import { Refusal } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
-import { requireScope } from "../http/scope.ts";
+import { wholeTenant } from "../http/owner.ts";
+
+const TENANT = wholeTenant("keeps the tenant's rules of predicates");
 
 const list = route("get", "/v1/predicates", {
   operationId: "listPredicateRules",
   summary: "List the tenant's rules of predicates",
   description: "All other predicates have the rules of docs/memories.md.",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: TENANT,
   responses: { 200: json(PredicateRuleList, "All of them, by name.") },
 });
 
@@ -26,7 +28,9 @@ const put = route("put", "/v1/predicates/{predicate}", {
   operationId: "putPredicateRule",
   summary: "Set the rule of a predicate",
   description: "Holds for facts that are written from now on, everywhere within a minute.",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: TENANT,
+  payload: "verbatim",
   request: { params: predicatePath, body: body(PredicateRuleBody) },
   responses: { 200: json(NamedPredicateRule, "The rule.") },
 });
@@ -34,7 +38,8 @@ const put = route("put", "/v1/predicates/{predicate}", {
 const remove = route("delete", "/v1/predicates/{predicate}", {
   operationId: "deletePredicateRule",
   summary: "Delete the rule of a predicate",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: TENANT,
   request: { params: predicatePath },
   responses: { 204: nothing("The predicate has its default rule.") },
 });
@@ -46,15 +51,11 @@ const ownOpposite = (i: number) => ({
 
 const TOO_LONG = `together with those of the other rules, they are longer than ${limits.oppositesBytes / 1024} KiB as JSON`;
 
-const KEEPS_RULES = "keeps the tenant's rules of predicates";
-
 export const predicateRules = newRouter("memories")
   .openapi(list, async (c) => {
-    requireWholeTenant(c, KEEPS_RULES);
     return c.json({ items: await c.get("services").predicates.list() }, 200);
   })
   .openapi(put, async (c) => {
-    requireWholeTenant(c, KEEPS_RULES);
     const { predicate: given } = c.req.valid("param");
     const rule = { predicate: normalise(given), ...ruleOf(given, c.req.valid("json")) };
     const own = rule.opposites?.indexOf(rule.predicate) ?? -1;
@@ -65,7 +66,6 @@ export const predicateRules = newRouter("memories")
     return c.json(rule, 200);
   })
   .openapi(remove, async (c) => {
-    requireWholeTenant(c, KEEPS_RULES);
     await c.get("services").predicates.delete(normalise(c.req.valid("param").predicate));
     return c.body(null, 204);
   });

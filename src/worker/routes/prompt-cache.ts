@@ -1,5 +1,5 @@
 import { body, idempotencyHeader, json, nothing, route } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofNamespace } from "../http/owner.ts";
 import { unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { namespace } from "../http/namespace.ts";
@@ -20,7 +20,8 @@ import {
 const resolveOne = route("post", "/v1/prompt-cache/resolve", {
   operationId: "resolvePromptCache",
   summary: "Resolve how to have a prompt cached by its provider",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
   request: { headers: namespaceHeader, body: body(ResolveBody) },
   responses: { 200: json(ResolveAnswer, "`status` says what to do.") },
 });
@@ -28,7 +29,8 @@ const resolveOne = route("post", "/v1/prompt-cache/resolve", {
 const reportOne = route("post", "/v1/prompt-cache/report", {
   operationId: "reportPromptCacheUsage",
   summary: "Report the token counts of one call",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
   request: { headers: namespaceHeader.extend(idempotencyHeader.shape), body: body(ReportBody) },
   responses: { 204: nothing("The call is counted, for 90 days.") },
 });
@@ -36,7 +38,8 @@ const reportOne = route("post", "/v1/prompt-cache/report", {
 const getStats = route("get", "/v1/prompt-cache/stats", {
   operationId: "getPromptCacheStats",
   summary: "Get the savings of the caches, by the hour",
-  ...requireScope("cache"),
+  scope: "cache",
+  owner: ofNamespace,
   request: { headers: namespaceHeader, query: StatsQuery },
   responses: { 200: json(Stats, "A page of hours, and the sums of the range.") },
 });

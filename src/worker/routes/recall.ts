@@ -1,7 +1,7 @@
 import { afterAnswer } from "../http/after-answer.ts";
-import { requireWholeTenant } from "../http/authenticate.ts";
 import { body, json, route } from "../http/describe.ts";
-import { isReadOnly, requireScope } from "../http/scope.ts";
+import { isReadOnly } from "../http/guard.ts";
+import { ofUser, wholeTenant } from "../http/owner.ts";
 import { unwrap } from "../http/failure.ts";
 import { readOwners } from "../http/shared-owners.ts";
 import { requireExactMetadata } from "../http/raw-body.ts";
@@ -23,7 +23,8 @@ const recallRoute = route("post", "/v1/users/{user}/recall", {
   summary: "Find memories and messages by meaning and by words",
   description:
     "Finds everything that was written before. If a part is down, the others answer and `degraded` is true.",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath, body: body(RecallBody) },
   responses: { 200: json(RecallAnswer, "The hits, best first, and how they were found.") },
 });
@@ -33,7 +34,8 @@ const tenantRecallRoute = route("post", "/v1/recall", {
   summary: "Find memories of all users by meaning",
   description:
     "Searches Vectorize, which shows a write after seconds, sometimes minutes. Each owner's object confirms its hits. Includes messages where `MESSAGE_INDEXING` is `vectorize`.",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: wholeTenant("searches the tenant"),
   request: { body: body(TenantRecallBody) },
   responses: { 200: json(TenantRecallAnswer, "The hits, best first.") },
 });
@@ -53,7 +55,6 @@ export const recalls = newRouter("memories")
     return c.json(unwrap(answer), 200);
   })
   .openapi(tenantRecallRoute, async (c) => {
-    requireWholeTenant(c, "searches the tenant");
     requireExactMetadata(c, "filter");
     const answer = tenantRecall(c.get("services"), c.req.valid("json"));
     return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);

@@ -1,6 +1,5 @@
-import { requireWholeTenant } from "../http/authenticate.ts";
 import { json, noBody, route } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofUser, wholeTenant } from "../http/owner.ts";
 import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
 import { userHash } from "../../domain/ids.ts";
@@ -8,12 +7,15 @@ import { startTenantReindex, tenantReindexState, upkeep } from "../use-cases/upk
 import { userPath } from "../../domain/schema/bounds.ts";
 import { Reindex, TenantReindex } from "../../domain/schema/reindex.ts";
 
+const TENANT = wholeTenant("reindexes the tenant");
+
 const startUser = route("post", "/v1/users/{user}/reindex", {
   operationId: "reindexUser",
   summary: "Rebuild a user's search index from the record",
   description:
     "Runs in slices, while recall goes on. Also embeds memories without a vector of the current model.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath, body: noBody },
   responses: { 202: json(Reindex, "The reindex has begun.") },
 });
@@ -21,7 +23,8 @@ const startUser = route("post", "/v1/users/{user}/reindex", {
 const getUser = route("get", "/v1/users/{user}/reindex", {
   operationId: "getUserReindex",
   summary: "Get the progress of a user's last reindex",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath },
   responses: { 200: json(Reindex, "The last reindex.") },
 });
@@ -30,7 +33,8 @@ const startTenant = route("post", "/v1/reindex", {
   operationId: "reindexTenant",
   summary: "Rebuild the search index of every user",
   description: "Starts with 500 users; each run of the cron takes 500 more.",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: TENANT,
   request: { body: noBody },
   responses: { 202: json(TenantReindex, "The reindex has begun.") },
 });
@@ -38,11 +42,10 @@ const startTenant = route("post", "/v1/reindex", {
 const getTenant = route("get", "/v1/reindex", {
   operationId: "getTenantReindex",
   summary: "Get the progress of the last reindex of all users",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: TENANT,
   responses: { 200: json(TenantReindex, "The last reindex.") },
 });
-
-const REINDEXES = "reindexes the tenant";
 
 export const reindex = newRouter("memories")
   .openapi(startUser, async (c) => {
@@ -54,13 +57,11 @@ export const reindex = newRouter("memories")
     return c.json(await c.get("services").userMemory(owner).reindexState(), 200);
   })
   .openapi(startTenant, async (c) => {
-    requireWholeTenant(c, REINDEXES);
     const services = c.get("services");
     const started = unwrap(await startTenantReindex(services));
     c.executionCtx.waitUntil(upkeep(services));
     return c.json(started, 202);
   })
   .openapi(getTenant, async (c) => {
-    requireWholeTenant(c, REINDEXES);
     return c.json(unwrap(await tenantReindexState(c.get("services"))), 200);
   });

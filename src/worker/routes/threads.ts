@@ -1,7 +1,6 @@
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
-import { requireWholeTenant } from "../http/authenticate.ts";
 import { body, idempotencyHeader, json, nothing, optionalBody, route } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofCaller, ofThread, ofUser, ownedBy, wholeTenant } from "../http/owner.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
 import { requireExactMetadata } from "../http/raw-body.ts";
@@ -28,7 +27,8 @@ import { hash16 } from "../../domain/hash.ts";
 const create = route("post", "/v1/users/{user}/threads", {
   operationId: "createThread",
   summary: "Create a thread",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath, headers: idempotencyHeader, body: optionalBody(CreateThreadBody) },
   responses: { 201: json(Thread, "The new thread.") },
 });
@@ -37,7 +37,8 @@ const createForNobody = route("post", "/v1/threads", {
   operationId: "createThreadForNobody",
   summary: "Create a thread without a user",
   description: "Only a token of all users (`*`) can create and reach such a thread.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: wholeTenant("creates a thread without a user"),
   request: { headers: idempotencyHeader, body: optionalBody(CreateThreadBody) },
   responses: { 201: json(Thread, "The new thread.") },
 });
@@ -47,7 +48,8 @@ const resume = route("post", "/v1/users/{user}/threads/resume", {
   summary: "Get the latest thread of an agent, or create one, in one step",
   description:
     "Without `agent`, looks among the threads without an agent. The other fields are for a new thread.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
   request: { params: userPath, body: optionalBody(CreateThreadBody) },
   responses: { 200: json(Thread, "The latest thread."), 201: json(Thread, "A new thread.") },
 });
@@ -55,7 +57,8 @@ const resume = route("post", "/v1/users/{user}/threads/resume", {
 const list = route("get", "/v1/users/{user}/threads", {
   operationId: "listThreads",
   summary: "List a user's threads, the latest update first",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath, query: ListThreadsQuery },
   responses: { 200: json(ThreadList, "A page of threads.") },
 });
@@ -65,7 +68,8 @@ const listAll = route("get", "/v1/threads", {
   summary: "List the threads of all users, the newest first",
   description:
     "Its pages together hold every thread that could be read when the first was requested; else the answer is 503 (`catalogue_behind`). A token of one user lists that user's threads.",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: ofCaller,
   request: { query: ListAllThreadsQuery },
   responses: { 200: json(CataloguedThreadList, "A page of threads.") },
 });
@@ -73,7 +77,8 @@ const listAll = route("get", "/v1/threads", {
 const get = route("get", "/v1/threads/{id}", {
   operationId: "getThread",
   summary: "Get a thread",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofThread("id"),
   request: { params: threadPath },
   responses: { 200: json(Thread, "The thread.") },
 });
@@ -81,7 +86,8 @@ const get = route("get", "/v1/threads/{id}", {
 const patch = route("patch", "/v1/threads/{id}", {
   operationId: "updateThread",
   summary: "Change the title and metadata of a thread",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofThread("id"),
   request: { params: threadPath, body: body(PatchThreadBody) },
   responses: { 200: json(Thread, "The thread as it is now.") },
 });
@@ -90,17 +96,22 @@ const remove = route("delete", "/v1/threads/{id}", {
   operationId: "deleteThread",
   summary: "Delete a thread with its messages",
   description: "Its forks keep the messages that they share with it.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofThread("id"),
   request: { params: threadPath },
   responses: { 204: nothing("The thread is deleted, and recall does not find it.") },
 });
+
+const NO_FORK =
+  "This token reaches one thread only, and a fork is another one. Use a token without the claim `thread`.";
 
 const fork = route("post", "/v1/threads/{id}/fork", {
   operationId: "forkThread",
   summary: "Fork a thread at a message",
   description:
     "The fork shares the messages up to that one, without copies. Its next seq follows that message.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ownedBy("id", { ofOneThread: NO_FORK }),
   request: { params: threadPath, headers: idempotencyHeader, body: optionalBody(ForkBody) },
   responses: { 201: json(Thread, "The fork.") },
 });
@@ -122,7 +133,6 @@ export const threads = newRouter("threads")
   .openapi(createForNobody, async (c) => {
     requireExactMetadata(c);
     const { userMemory, now } = c.get("services");
-    requireWholeTenant(c, "creates a thread without a user");
     const once = await idempotencyKeyOf(c);
     // A retry has to reach the object of the first try.
     const hash = await hash16(`cairn:nobody:${once?.key ?? crypto.randomUUID()}`);

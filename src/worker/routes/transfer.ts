@@ -4,13 +4,13 @@ import { d1Result } from "../../platform/d1/d1-result.ts";
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
 import { writeAuditEvent } from "../http/audit.ts";
-import { requireWholeTenant } from "../http/authenticate.ts";
 import type { AppEnv } from "../http/context.ts";
 import { alwaysAudited, json, route } from "../http/describe.ts";
-import { requireScope } from "../http/scope.ts";
+import { operationOf } from "../http/guard.ts";
+import { ofUser, wholeTenant } from "../http/owner.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { NO_STORE } from "../http/answer.ts";
-import { newRouter, operationOf } from "../http/router.ts";
+import { newRouter } from "../http/router.ts";
 import { writerOf } from "../http/writer.ts";
 import { NDJSON } from "../http/json-body.ts";
 import { BrokenOff, exportLines } from "../use-cases/export.ts";
@@ -27,7 +27,8 @@ const exportUser = route("get", "/v1/users/{user}/export", {
   operationId: "exportUser",
   summary: "Export all data of a user, as lines of JSON",
   description: "A stream, complete if its last line is `end`. It may lack what is written meanwhile.",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   ...alwaysAudited,
   request: { params: userPath },
   responses: { 200: { description: "The export.", content: lines } },
@@ -39,7 +40,9 @@ const importUser = route("post", "/v1/users/{user}/import", {
   description:
     "Changes nothing that is there, so the same file can be sent again after a broken connection. " +
     "Refuses a file that is cut off, lacks a line or has one twice.",
-  ...requireScope("write"),
+  scope: "write",
+  owner: ofUser,
+  payload: "streamed",
   ...alwaysAudited,
   request: { params: userPath, query: ImportQuery, body: { required: true, content: lines } },
   responses: { 200: json(ImportAnswer, "The counts of imported lines.") },
@@ -49,7 +52,8 @@ const listUsers = route("get", "/v1/users", {
   operationId: "listUsers",
   summary: "List all users that have data, in the order of their hashes",
   description: "A user who has only entries is listed after a minute.",
-  ...requireScope("admin"),
+  scope: "admin",
+  owner: wholeTenant("lists the users"),
   request: { query: ListUsersQuery },
   responses: { 200: json(UserList, "A page of users.") },
 });
@@ -79,7 +83,6 @@ export const transfer = newRouter("export")
     );
   })
   .openapi(listUsers, async (c) => {
-    requireWholeTenant(c, "lists the users");
     const { limit = 100, cursor } = c.req.valid("query");
     const after = unwrap(decodeCursor("users", cursor, ["string"]));
     const page = { limit: limit + 1, ...(after && { after: after[0] }) };

@@ -8,14 +8,15 @@ import { wrapTime } from "../http/answer.ts";
 import { body, json, route } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
-import { requireScope } from "../http/scope.ts";
+import { ofUser, ownedBy } from "../http/owner.ts";
 
 const outcomeRoute = route("post", "/v1/recalls/{id}/outcome", {
   operationId: "recallOutcome",
   summary: "Tell which memories of a recall were used",
   description:
     "Counts once, within a day of the recall or the context. Changes nothing but counters, and no ranking.",
-  ...requireScope("read", { ofOwner: true }),
+  scope: "read",
+  owner: ownedBy("id", { isOwnOnly: true }),
   request: { params: recallPath, body: body(OutcomeBody) },
   responses: { 200: json(Outcome, "The memories that were counted.") },
 });
@@ -23,7 +24,8 @@ const outcomeRoute = route("post", "/v1/recalls/{id}/outcome", {
 const usageRoute = route("get", "/v1/users/{user}/usage", {
   operationId: "listMemoryUsage",
   summary: "List how often memories were recalled and used",
-  ...requireScope("read"),
+  scope: "read",
+  owner: ofUser,
   request: { params: userPath, query: UsageQuery },
   responses: { 200: json(MemoryUsageList, "A page of memories, in the order of their ids.") },
 });

@@ -15,6 +15,7 @@ export const memoryContext = tool({
   description:
     "Get what is remembered about the user and about a task in one text: who the user is, facts, what was said that bears on it. Use it once at the beginning of a conversation or a task; use memory_recall for a single question.",
   scope: "read",
+  owner: "user",
   annotations: READS,
   input: z.strictObject({
     query: query.describe("The user's message or the task, in plain words."),

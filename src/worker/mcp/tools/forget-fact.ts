@@ -10,7 +10,6 @@ import {
 import type { Owner } from "../../../domain/memory/record.ts";
 import type { Memory } from "../../../domain/schema/memory.ts";
 import { listMemories } from "../../use-cases/browse.ts";
-import { ownerToChange } from "../access.ts";
 import { listedThatFit } from "../text.ts";
 import { type Context, FORGETS, textResult, tool } from "../tool.ts";
 import { fact } from "./arguments.ts";
@@ -21,6 +20,7 @@ export const memoryForgetFact = tool({
   description:
     "Delete the fact of a subject and a predicate with its history, in every scope. Use it when the user asks you to forget something. If the fact has several objects (“likes”: “tea”, “coffee”), name the one to forget in object; all of them are deleted only with all. If a fact of one object (`lives in`) has only changed, remember the new one instead, which replaces it. Ignores case; memory_list or memory_recall shows the wording.",
   scope: "write",
+  owner: "user",
   annotations: FORGETS,
   input: z
     .strictObject({
@@ -41,10 +41,8 @@ export const memoryForgetFact = tool({
       error: "does not go with object",
     }),
   output: z.object({ forgotten: z.int().min(0) }),
-  run: async (context, { subject, predicate, object, all }) => {
-    const owner = await ownerToChange(context.access, undefined);
-    if (!owner.ok) return owner;
-    const stored = await factsOf(context, owner.value, { subject, predicate });
+  run: async (context, { subject, predicate, object, all }, owner) => {
+    const stored = await factsOf(context, owner, { subject, predicate });
     if (!stored.ok) return stored;
     const plan = planForget(stored.value, { object, all });
     if (plan.isAmbiguous)
@@ -52,8 +50,8 @@ export const memoryForgetFact = tool({
     const filter = { kinds: ["fact" as const], subject, predicate };
     const gone =
       object === undefined
-        ? await context.services.userMemory(owner.value.hash).forgetMemories(owner.value, { filter })
-        : await forgetEach(context, owner.value, plan.ids);
+        ? await context.services.userMemory(owner.hash).forgetMemories(owner, { filter })
+        : await forgetEach(context, owner, plan.ids);
     if (!gone.ok) return gone;
     const forgotten = gone.value.count;
     if (forgotten === 0) return textResult(noSuchFact({ object }), { forgotten });

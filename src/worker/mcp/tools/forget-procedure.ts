@@ -1,5 +1,4 @@
 import { z } from "@hono/zod-openapi";
-import { ownerToChange } from "../access.ts";
 import { quoted } from "../../../domain/conversation/stored-text.ts";
 import { FORGETS, textResult, tool } from "../tool.ts";
 import { owner, procedureTitle } from "./arguments.ts";
@@ -10,14 +9,13 @@ export const memoryForgetProcedure = tool({
   description:
     "Delete the procedure of this exact title with its history. Use it when the user asks for that, or when nobody does the task any more. If it is done differently now, store it again instead.",
   scope: "write",
+  owner: "owner",
   annotations: FORGETS,
   input: z.strictObject({ title: procedureTitle, owner }),
   output: z.object({ forgotten: z.int().min(0) }),
-  run: async ({ services, access }, { title, owner: ownerId }) => {
-    const whose = await ownerToChange(access, ownerId);
-    if (!whose.ok) return whose;
+  run: async ({ services }, { title }, owned) => {
     const filter = { kinds: ["procedure" as const], title };
-    const gone = await services.userMemory(whose.value.hash).forgetMemories(whose.value, { filter });
+    const gone = await services.userMemory(owned.hash).forgetMemories(owned, { filter });
     if (!gone.ok) return gone;
     const forgotten = gone.value.count;
     return textResult(

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { fail } from "../../../domain/errors.ts";
 import type { Memory } from "../../../domain/schema/memory.ts";
-import { ownersToSearch, ownerToRead } from "../access.ts";
+import { ownersToSearch } from "../access.ts";
 import { findMemory } from "../find-memory.ts";
 import { labels } from "../lines.ts";
 import { day, quoted } from "../../../domain/conversation/stored-text.ts";
@@ -15,15 +15,14 @@ export const memoryGetProcedure = tool({
   description:
     "Read a procedure whole, by its exact title as memory_list_procedures or memory_recall gave it. Use it before doing a task that a procedure describes. The user's own comes before a shared owner's of the same title.",
   scope: "read",
+  owner: "owner",
   annotations: READS,
   input: z.strictObject({ title: procedureTitle, owner, scope: scope.optional() }),
-  run: async (context, { title, owner: ownerId, scope: within }) => {
+  run: async (context, { title, owner: ownerId, scope: within }, first) => {
     const { access } = context;
-    const first = await ownerToRead(access, ownerId);
-    if (!first.ok) return first;
     const others = ownersToSearch(access, ownerId === undefined ? undefined : []);
     if (!others.ok) return others;
-    const owners = [first.value.id, ...others.value];
+    const owners = [first.id, ...others.value];
     const named = { title, scope: within };
     const found: Memory[] = [];
     for (const one of await Promise.all(owners.map((each) => findMemory(context, each, named)))) {

@@ -2,7 +2,6 @@ import { z } from "@hono/zod-openapi";
 import { fail, ok } from "../../../domain/errors.ts";
 import { memoryHistory } from "../../use-cases/browse.ts";
 import { memoryPath } from "../../../domain/schema/memory.ts";
-import { ownerToRead } from "../access.ts";
 import { versionLine } from "../lines.ts";
 import { findMemory } from "../find-memory.ts";
 import { SINGLE_TEXT, fittingPage, listed } from "../text.ts";
@@ -16,6 +15,7 @@ export const memoryHistoryTool = tool({
   description:
     "List the versions of a memory, the newest first, with when each was true and which were corrections. Use it when the user asks what something was earlier (“where did I live before?”), or when a fact looks wrong; with limit 1, to read a memory whole that a list has cut. Name the memory by its id, or a fact by its subject and predicate.",
   scope: "read",
+  owner: "owner",
   annotations: READS,
   input: z
     .strictObject({
@@ -33,22 +33,16 @@ export const memoryHistoryTool = tool({
           : subject === undefined && predicate === undefined,
       { path: ["id"], error: "is required, or subject and predicate instead" },
     ),
-  run: async (
-    context,
-    { id: given, subject, predicate, owner: ownerId, limit: most = LIMIT, cursor: from },
-  ) => {
-    const whose = await ownerToRead(context.access, ownerId);
-    if (!whose.ok) return whose;
-    const { hash } = whose.value;
+  run: async (context, { id: given, subject, predicate, limit: most = LIMIT, cursor: from }, whose) => {
     const named =
       subject === undefined || predicate === undefined
         ? ok({ id: given ?? "" })
-        : await findMemory(context, whose.value.id, { subject, predicate });
+        : await findMemory(context, whose.id, { subject, predicate });
     if (!named.ok) return named;
     if (named.value === null) return fail("not_found", { message: "No such fact is stored." });
     const { id } = named.value;
     const page = await fittingPage(
-      (many) => memoryHistory(context.services, hash, { id, limit: many, cursor: from }),
+      (many) => memoryHistory(context.services, whose.hash, { id, limit: many, cursor: from }),
       most,
       (version) => versionLine(version, most === 1 ? SINGLE_TEXT : ITEM),
     );

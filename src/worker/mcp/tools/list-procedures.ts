@@ -6,7 +6,7 @@ import { recall } from "../../use-cases/recall.ts";
 import { tag as memoryTag } from "../../../domain/schema/memory-fields.ts";
 import type { Memory } from "../../../domain/schema/memory.ts";
 import { RecallBody, type RecallAnswer } from "../../../domain/schema/recall.ts";
-import { isReadOnly, ownersToSearch } from "../access.ts";
+import { isReadOnly } from "../access.ts";
 import { day, oneLine, quoted } from "../../../domain/conversation/stored-text.ts";
 import { labels } from "../lines.ts";
 import { listedThatFit } from "../text.ts";
@@ -32,6 +32,7 @@ export const memoryListProcedures = tool({
   description:
     "List the stored procedures of the user and of the shared owners: with a query the best matches, else the latest updates. Use it before a task that may have been worked out before. Returns titles and how they begin; memory_get_procedure returns one whole.",
   scope: "read",
+  owner: "owners",
   annotations: READS,
   input: z.strictObject({
     query: RecallBody.shape.query.optional().describe("The task, in plain words."),
@@ -39,12 +40,10 @@ export const memoryListProcedures = tool({
     limit,
     owners: owners.optional(),
   }),
-  run: async (context, { owners: requested, limit: most = LIMIT, ...asked }) => {
+  run: async (context, { owners: requested, limit: most = LIMIT, ...asked }, others) => {
     const { access } = context;
-    const others = ownersToSearch(access, requested);
-    if (!others.ok) return others;
     const search = asked.query === undefined ? byUpdate : byQuery;
-    const found = await search(context, others.value, { ...asked, limit: most });
+    const found = await search(context, others, { ...asked, limit: most });
     if (!found.ok) return found;
     const { procedures } = found.value;
     const after = [...found.value.after, ...notesOnOwners(access, requested)];

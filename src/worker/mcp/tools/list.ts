@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { listMemories } from "../../use-cases/browse.ts";
 import { memoryFilter } from "../../../domain/schema/memory-filter.ts";
-import { ownerToRead } from "../access.ts";
 import { memoryLine } from "../lines.ts";
 import { fittingPage, listed } from "../text.ts";
 import { READS, textResult, tool } from "../tool.ts";
@@ -15,6 +14,7 @@ export const memoryList = tool({
   description:
     "List memories, the newest first, without a search. Use it to see everything, or all of one kind, tag or subject (“what do you know about me?”, “what did I tell you about Alice?”). To answer a question use memory_recall. Each line has the id that memory_history takes.",
   scope: "read",
+  owner: "owner",
   annotations: READS,
   input: z.strictObject({
     kinds: kinds.describe("Only these kinds."),
@@ -26,11 +26,8 @@ export const memoryList = tool({
     limit,
     cursor,
   }),
-  run: async ({ services, access }, asked) => {
-    const { kinds: kind, tags: tag, owner: ownerId, limit: most = LIMIT, ...filter } = asked;
-    const whose = await ownerToRead(access, ownerId);
-    if (!whose.ok) return whose;
-    const { hash, id } = whose.value;
+  run: async ({ services }, asked, { hash, id }) => {
+    const { kinds: kind, tags: tag, owner: _owner, limit: most = LIMIT, ...filter } = asked;
     const page = await fittingPage(
       (many) => listMemories(services, hash, { ...filter, kind, tag, limit: many }),
       most,

@@ -3,7 +3,7 @@ import { limits } from "../../../domain/limits.ts";
 import { recall } from "../../use-cases/recall.ts";
 import { RecallBody } from "../../../domain/schema/recall.ts";
 import { memoryKind } from "../../../domain/schema/memory-fields.ts";
-import { isReadOnly, ownersToSearch } from "../access.ts";
+import { isReadOnly } from "../access.ts";
 import { hitLine } from "../lines.ts";
 import { listedThatFit } from "../text.ts";
 import { READS, textResult, tool } from "../tool.ts";
@@ -18,6 +18,7 @@ export const memoryRecall = tool({
   description:
     "Find memories about the user (facts, past episodes, procedures, reflections) by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Returns the best matches first, each with its id, its kind, since when it holds, and a score from 0 to 1; a low score does not answer the question. A long text is cut: memory_history with its id and limit 1 returns it whole.",
   scope: "read",
+  owner: "owners",
   annotations: READS,
   input: z.strictObject({
     query: query.describe("A question or a topic, in plain words."),
@@ -27,10 +28,8 @@ export const memoryRecall = tool({
     scope: scope.describe("Only memories of this scope, such as a project."),
     owners: owners.optional(),
   }),
-  run: async ({ services, access }, { owners: requested, kinds: given, ...asked }) => {
-    const asking = ownersToSearch(access, requested);
-    if (!asking.ok) return asking;
-    const body = { ...asked, kinds: given ?? memoryKind.options, owners: asking.value };
+  run: async ({ services, access }, { owners: requested, kinds: given, ...asked }, others) => {
+    const body = { ...asked, kinds: given ?? memoryKind.options, owners: others };
     const answer = await recall(services, access.user, body, { readOnly: isReadOnly(access) });
     if (!answer.ok) return answer;
     const { hits } = answer.value;

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { memoryKind } from "../../../domain/schema/memory-fields.ts";
 import { rememberOne } from "../../use-cases/remember.ts";
-import { ownerToChange } from "../access.ts";
 import { STORES, textResult, tool } from "../tool.ts";
 import { procedureBody, scope, source, sourceOf, tags, withThread } from "./arguments.ts";
 import { writtenText } from "../../../domain/conversation/waiting-text.ts";
@@ -13,6 +12,7 @@ export const memoryRemember = tool({
   description:
     "Remember one lasting thing in a sentence that can be read by itself (“The user is moving to Porto in May.”). Use it for what does not fit a subject, a predicate and an object: events, plans, the reasons of a decision. For a property that may change later, use memory_remember_fact: a new value replaces the old one where only one can be true. Do not store secrets, or details that only this task needs.",
   scope: "write",
+  owner: "user",
   annotations: STORES,
   input: withThread(
     z.strictObject({
@@ -27,11 +27,9 @@ export const memoryRemember = tool({
     }),
   ),
   output: writtenOutput,
-  run: async ({ services, access, by }, { threadId, message, ...given }) => {
-    const owner = await ownerToChange(access, undefined);
-    if (!owner.ok) return owner;
+  run: async ({ services, by }, { threadId, message, ...given }, owner) => {
     const body = { ...given, ...sourceOf({ threadId, message }) };
-    const remembered = await rememberOne(services, owner.value, { body, by });
+    const remembered = await rememberOne(services, owner, { body, by });
     if (!remembered.ok) return remembered;
     const { created } = remembered.value;
     const written = writtenBy(remembered.value);

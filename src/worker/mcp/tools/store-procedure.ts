@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { rememberOne } from "../../use-cases/remember.ts";
-import { ownerToChange } from "../access.ts";
 import { quoted } from "../../../domain/conversation/stored-text.ts";
 import { STORES, textResult, tool } from "../tool.ts";
 import { writtenText } from "../../../domain/conversation/waiting-text.ts";
@@ -13,6 +12,7 @@ export const memoryStoreProcedure = tool({
   description:
     "Store how something is done, step by step, under a title: a deployment, a release, a way of working that has proved itself. Use it when you have worked out a task that will come again. Replaces a procedure of the same title; to add to one, read it first with memory_get_procedure.",
   scope: "write",
+  owner: "owner",
   // The replaced version stays in the history.
   annotations: STORES,
   input: z.strictObject({
@@ -22,11 +22,9 @@ export const memoryStoreProcedure = tool({
     owner,
   }),
   output: writtenOutput,
-  run: async ({ services, access, by }, { title, body: text, tags: labels, owner: ownerId }) => {
-    const whose = await ownerToChange(access, ownerId);
-    if (!whose.ok) return whose;
+  run: async ({ services, by }, { title, body: text, tags: labels }, owned) => {
     const body = { kind: "procedure" as const, title, text, ...(labels && { tags: labels }) };
-    const stored = await rememberOne(services, whose.value, { body, by });
+    const stored = await rememberOne(services, owned, { body, by });
     if (!stored.ok) return stored;
     const { created } = stored.value;
     const written = writtenBy(stored.value);

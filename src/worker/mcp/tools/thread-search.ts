@@ -16,6 +16,7 @@ export const threadSearch = tool({
   description:
     "Search the user's stored conversations, by meaning and by words. Use it when the user refers to an earlier conversation, or when the wording matters and memory_recall has only the gist. Returns messages, best first, each with its thread, its number in it, the day, who spoke, and the messages beside it.",
   scope: "read",
+  owner: "user",
   annotations: READS,
   input: z.strictObject({
     query: query.describe("A question or a topic, in plain words."),
