@@ -22,6 +22,7 @@ import type { Changes } from "../../src/domain/schema/changes.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import type { Erasure } from "../../src/domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
+import type { RedactionRule } from "../../src/domain/schema/extraction.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody, Similar, Superseded } from "../../src/domain/schema/memory.ts";
 import type { ReviewedMemory } from "../../src/domain/schema/review.ts";
@@ -388,6 +389,8 @@ export type IngestRequest = {
   newThreadId: string;
   session?: { key: string; isNamed: boolean };
   bodies: readonly Uint8Array[];
+  /** The tenant's patterns of redaction, with those that held before: a stored message may be without the matches of other ones. */
+  patterns?: readonly RedactionRule[];
   times?: readonly number[];
   kinds: readonly ExtractKind[];
   extracted?: Extracted;

@@ -159,6 +159,67 @@ describe("rules of extraction", () => {
   });
 });
 
+describe("a conversation that comes again after the patterns have changed", () => {
+  const said = [user(`My card is ${CARD}.`), { role: "assistant", content: "Noted." }, user("Thanks.")];
+  const other = [{ pattern: String.raw`zq\d{4}[ -]?\d{4}`, as: "[number]" }];
+  const changes: [string, object, object][] = [
+    ["one was set", {}, { redact }],
+    ["one was taken back", { redact }, { rules: [{ keep: ["food"] }] }],
+    ["all were deleted", { redact }, {}],
+    ["one has another text", { redact }, { redact: other }],
+    ["one puts nothing in", { redact: [{ ...redact[0], as: "" }] }, { redact }],
+  ];
+  const set = (json: object) =>
+    Object.keys(json).length === 0 ? call(PATH, { method: "DELETE" }) : put(json);
+
+  it.each(changes)("is not stored twice: %s", async (_, before, after) => {
+    for (const named of [{ sessionId: "monday" }, {}]) {
+      await set(before);
+      const owner = newUser();
+      const first = await ingested(owner, { ...named, messages: said });
+      await set(after);
+      const again = await ingested(owner, { ...named, messages: [...said, user("Bye.")] });
+      expect(again).toMatchObject({ threadId: first.threadId, messages: { stored: 1, known: 3 } });
+    }
+  });
+
+  it("has its messages with an id as they were, and replaces none", async () => {
+    const messages = [{ id: "m1", role: "user", parts: [{ type: "text", text: `It is ${CARD}.` }] }];
+    const owner = newUser();
+    const first = await ingested(owner, { sessionId: "s", messages });
+    await put({ redact });
+    const again = await ingested(owner, { sessionId: "s", messages });
+    expect(again).toMatchObject({ threadId: first.threadId, messages: { stored: 0, known: 1 } });
+    const { body } = await call(`/v1/threads/${first.threadId}/messages`);
+    expect(JSON.stringify(body)).toContain(CARD);
+  });
+});
+
+describe("a text that is JSON itself", () => {
+  const kept = async (text: string) => {
+    const owner = newUser();
+    await put({ redact: [...redact, { pattern: String.raw`\b\d{8}\b`, as: 'a "number" \\' }] });
+    const path = `/v1/users/${owner}/kv/k`;
+    expect((await call(path, { method: "PUT", json: { arguments: text } })).status).toBe(200);
+    return (await call(path)).body.arguments as string;
+  };
+
+  it("stays JSON: its strings, its names and its numbers lose what matches", async () => {
+    const given = { card: CARD, n: 12_345_678, ok: [1.5, true], [`of ${CARD}`]: { more: `{"n":12345678}` } };
+    expect(JSON.parse(await kept(JSON.stringify(given)))).toEqual({
+      card: "[card]",
+      n: 'a "number" \\',
+      ok: [1.5, true],
+      "of [card]": { more: JSON.stringify({ n: 'a "number" \\' }) },
+    });
+  });
+
+  it("is a text like others if it is none: the arguments of a call that a stream has begun", async () => {
+    expect(await kept(`{"card":"${CARD}","n":1`)).toBe('{"card":"[card]","n":1');
+    expect(await kept(`[${CARD}] is my card`)).toBe("[[card]] is my card");
+  });
+});
+
 describe("patterns of redaction", () => {
   it("are off by default", async () => {
     const owner = newUser();

@@ -42,6 +42,9 @@ it.each([
     (length: number) => JSON.stringify({ text: textOf(length).toWellFormed() }),
     (length: number) => JSON.stringify(Array.from({ length: length / 8 }, () => textOf(4).toWellFormed())),
     (length: number) => `["${textOf(length)}`,
+    // JSON within JSON within JSON.
+    (length: number) =>
+      JSON.stringify([1, 2].reduce((text) => JSON.stringify([text]), textOf(length).toWellFormed())),
   ])
     expect(work(jsonOf(LONG), pattern)).toBeLessThan(MOST * Math.max(LEAST, work(jsonOf(SHORT), pattern)));
 });

@@ -7,31 +7,53 @@ const ID = /^(?:[\w-]{22}\.)?[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** Characters that all matches of one text may put in: a match of one character would make a text ten times as long. */
 const PUT_IN = 1024 * 1024;
 
+const NUMBER = /-?\d[\d.eE+-]*/gu;
+
 /**
  * A JSON text whose strings are without what the patterns match; null if more would be put in than `PUT_IN`. Names of fields stay, and so
- * do numbers and ids of Cairn. All else keeps its bytes. A text that is no JSON comes back as it is, or broken as before.
+ * do numbers and ids of Cairn. All else keeps its bytes. A text that is no JSON comes back as it is, or broken as before. A string that
+ * is JSON itself, such as the arguments of a tool, stays JSON: a name in it is redacted too, and a number that matches becomes a string.
  */
 export function redactedJson(json: string, redactions: readonly Redaction[]): string | null {
   if (redactions.length === 0) return json;
   let left = PUT_IN;
-  const put = (as: string) => ((left -= as.length) < 0 ? "" : as);
+  const ofText = (text: string) =>
+    redactions.reduce(
+      (said, { expression, as }) => said.replace(expression, () => ((left -= as.length) < 0 ? "" : as)),
+      text,
+    );
+  const ofNumber = (raw: string) => {
+    const fresh = ofText(raw);
+    return fresh === raw ? raw : JSON.stringify(fresh);
+  };
+  const ofString = (raw: string): string => {
+    const text = raw.includes("\\") ? parsed(raw) : raw.slice(1, -1);
+    if (typeof text !== "string" || ID.test(text)) return raw;
+    const fresh = isJson(text)
+      ? replaced(text, { string: ofString, between: (some) => some.replace(NUMBER, ofNumber) })
+      : ofText(text);
+    return fresh === text ? raw : JSON.stringify(fresh);
+  };
+  const fresh = replaced(json, {
+    string: (raw, end) => (left < 0 || isName(json, end) ? raw : ofString(raw)),
+    between: (some) => some,
+  });
+  return left < 0 ? null : fresh;
+}
+
+type Replacements = { string: (raw: string, end: number) => string; between: (text: string) => string };
+
+/** A JSON text with other strings, and with other texts between them. */
+function replaced(json: string, { string, between }: Replacements): string {
   const parts: string[] = [];
   let kept = 0;
-  for (let start = json.indexOf('"'); start !== -1;) {
+  for (let start = json.indexOf('"'); start !== -1; start = json.indexOf('"', kept)) {
     const end = endOfString(json, start);
     if (end === -1) break;
-    if (!isName(json, end)) {
-      const raw = json.slice(start, end);
-      const fresh = redactedString(raw, redactions, put);
-      if (fresh !== raw) {
-        parts.push(json.slice(kept, start), fresh);
-        kept = end;
-      }
-    }
-    if (left < 0) return null;
-    start = json.indexOf('"', end);
+    parts.push(between(json.slice(kept, start)), string(json.slice(start, end), end));
+    kept = end;
   }
-  return kept === 0 ? json : parts.concat(json.slice(kept)).join("");
+  return parts.concat(between(json.slice(kept))).join("");
 }
 
 /** The place behind a string that begins with the quote at `start`; -1 if it does not end. */
@@ -51,21 +73,13 @@ function isName(json: string, end: number): boolean {
   return json[at] === ":";
 }
 
-function redactedString(raw: string, redactions: readonly Redaction[], put: (as: string) => string): string {
-  const text = raw.includes("\\") ? parsed(raw) : raw.slice(1, -1);
-  if (text === null || ID.test(text)) return raw;
-  const fresh = redactions.reduce(
-    (said, { expression, as }) => said.replace(expression, () => put(as)),
-    text,
-  );
-  return fresh === text ? raw : JSON.stringify(fresh);
-}
+/** True for an object or a list as JSON. Each level of JSON within JSON doubles the marks of its strings: there are few. */
+const isJson = (text: string): boolean => /^\s*[[{]/u.test(text) && parsed(text) !== undefined;
 
-function parsed(raw: string): string | null {
+function parsed(json: string): unknown {
   try {
-    // A JSON string.
-    return JSON.parse(raw) as string;
+    return JSON.parse(json);
   } catch {
-    return null;
+    return undefined;
   }
 }
