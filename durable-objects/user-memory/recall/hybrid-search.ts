@@ -8,6 +8,7 @@ import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.
 import { isLong, type Passage } from "../../../src/domain/ranking/passages.ts";
 import { saidOnce } from "../../../src/domain/ranking/said-once.ts";
 import { rank } from "../../../src/domain/ranking/rank.ts";
+import { mayApply } from "../../../src/domain/ranking/applies.ts";
 import { asksForPast } from "../../../src/domain/ranking/asks.ts";
 import type { Signals } from "../../../src/domain/ranking/confidence.ts";
 import type { EmbedderKind, RankingModels } from "../../../src/domain/ranking/weights.ts";
@@ -63,6 +64,8 @@ type SearchContext = {
   unshown: (positions: readonly number[]) => ReadonlySet<number>;
   /** Finds the neighbour of a message, `step` places after it in its thread. */
   besides: (positions: readonly number[]) => Neighbour;
+  /** Finds the newest messages with standing instructions or preferences. */
+  standing: (limit: number) => readonly number[];
   /** Matching documents whose vectors are not cached, to be compared with the query too. */
   uncached: () => readonly number[];
 };
@@ -77,6 +80,9 @@ type ArmResults = {
 const COMPARED_PER_HIT = 2;
 /** Characters of hits that are searched for passages: some 10 ms. */
 const PASSAGE_CHARACTERS = 100_000;
+/** Messages with instructions that are candidates, among so many of the newest. */
+const INSTRUCTIONS = 16;
+const INSTRUCTIONS_LOOKED_AT = 64;
 /** Years in which the date arm seeks a day or month without its year. */
 const YEARS_SEARCHED = 3;
 
@@ -137,7 +143,8 @@ export class HybridSearch {
       words,
       unshown,
       besides,
-    }: Pick<SearchContext, "filter" | "unshown" | "besides"> & { words: WordStatistics | null },
+      standing,
+    }: Pick<SearchContext, "filter" | "unshown" | "besides" | "standing"> & { words: WordStatistics | null },
   ): Omit<SearchAnswer, "arms"> {
     const ranks = {
       lexical: ranksOf(found.lexical),
@@ -147,10 +154,12 @@ export class HybridSearch {
     };
     const seeds = [...new Set(Object.values(ranks).flatMap((one) => [...one.keys()]))];
     const beside = besides(seeds.filter(isMessage));
-    const deleted = unshown(withNeighbours(seeds, beside).filter(isMessage));
+    const instructions = this.#instructions(query.query, { filter, standing, vector: found.vector });
+    const deleted = unshown([...withNeighbours(seeds, beside), ...instructions].filter(isMessage));
     const isShown = (n: number) => !deleted.has(n);
     // A deleted message contributes no neighbours.
-    const shown = withNeighbours(seeds.filter(isShown), beside).filter(isShown);
+    const around = withNeighbours(seeds.filter(isShown), beside);
+    const shown = [...new Set([...around, ...instructions])].filter(isShown);
     const documents = this.#index.documents.read(filter.matching(shown));
     const { time } = query;
     const dates = time === null ? [] : ratedDates(documents, time);
@@ -161,7 +170,7 @@ export class HybridSearch {
     const bm25 = new Map(found.lexical?.candidates.map(({ n, score }) => [n, score]));
     const pool = pooled(
       documents.map((document, i): Candidate => {
-        const { n, text, importance, createdAt } = document;
+        const { n, text, importance, createdAt, standing } = document;
         return {
           n,
           isMessage: isMessage(n),
@@ -176,6 +185,7 @@ export class HybridSearch {
           key: keys.get(n) ?? 0,
           date: dates[i] ?? 0,
           importance: importance ?? 0,
+          standing: standing?.map(([start, end]) => text.slice(start, end)),
         };
       }),
       { sameThread, beside: (n, step) => (isMessage(n) ? beside(n, step) : null) },
@@ -232,6 +242,18 @@ export class HybridSearch {
       isAnswerable,
       ...(explain && { signals, threshold }),
     };
+  }
+
+  /** The messages with instructions that are nearest to the query, or the newest. They share few words with what they are about. */
+  #instructions(
+    query: string,
+    { filter, standing, vector }: Pick<SearchContext, "filter" | "standing"> & Pick<ArmResults, "vector">,
+  ): readonly number[] {
+    if (!filter.kinds.messages || !mayApply(query)) return [];
+    const all = standing(INSTRUCTIONS_LOOKED_AT);
+    if (all.length <= INSTRUCTIONS) return all;
+    const cosines = vector?.cosines(all);
+    return all.toSorted((a, b) => (cosines?.get(b) ?? 0) - (cosines?.get(a) ?? 0)).slice(0, INSTRUCTIONS);
   }
 
   #newest(k: number, conditions: DocumentConditions, unshown: SearchContext["unshown"]): RankedHit[] {

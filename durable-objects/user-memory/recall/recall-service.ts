@@ -101,6 +101,7 @@ export class RecallService {
         size: freshness.indexed,
         unshown: (positions) => messages.unshown(positions, threadId),
         besides: (positions) => messages.besides(positions, threadId),
+        standing: (limit) => messages.standing(limit),
         uncached: () => this.#uncached(queryVector, nearest, filter),
       },
     );

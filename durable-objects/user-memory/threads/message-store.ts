@@ -111,6 +111,15 @@ export class MessageStore implements DocumentSource {
     return this.#documents(source, limit, offset);
   }
 
+  /** The positions of the newest messages with standing instructions, then of those with preferences alone. */
+  standingPositions(limit: number): number[] {
+    return this.#positions(
+      `SELECT position FROM messages INDEXED BY messages_standing
+       WHERE standing IS NOT NULL ORDER BY standing DESC, created_at DESC LIMIT ?`,
+      limit,
+    );
+  }
+
   /** The messages with a text that meet a condition over the columns of `messages`. Looks at each. */
   where({ sql, bindings }: SqlCondition): number[] {
     return this.#positions(`SELECT position FROM messages WHERE role IS NOT NULL AND ${sql}`, ...bindings);

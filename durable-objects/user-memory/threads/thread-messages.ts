@@ -266,6 +266,11 @@ export class ThreadMessages {
     return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
   }
 
+  /** The newest messages with standing instructions or preferences. */
+  standing(limit: number): number[] {
+    return this.#stores.messages.standingPositions(limit);
+  }
+
   /** Acts on a thread in one transaction, within the quota. */
   #withinQuota<T>(
     id: string,

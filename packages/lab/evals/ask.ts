@@ -20,6 +20,7 @@ const off = {
   key: 0,
   importance: 0,
   recency: 0,
+  instructions: 0,
   statements: 0,
 };
 type Way = { name: string; weights?: NonNullable<RecallBody["weights"]>; phrasing?: Phrasing };

@@ -27,7 +27,7 @@ const sumOf = ({ kind, features: own }: ExplainedHit, weights: RankingWeights): 
   features.reduce((sum, name) => sum + (weights[kind][name] ?? 0) * (own[name] ?? 0), 0);
 
 /** The features that sets of questions say nothing about, and which keep their weights: what callers store, and how long ago. */
-const byHand: ReadonlySet<Feature> = new Set(["key", "importance", "recency"]);
+const byHand: ReadonlySet<Feature> = new Set(["key", "importance", "recency", "applies"]);
 const byHandOfMemories: ReadonlySet<Feature> = new Set(["date", "time", "speaker"]);
 
 type Parameter = { kind: CandidateKind; feature: Feature };

@@ -22,7 +22,7 @@ const GAPS = new RegExp(`${GAP}+|(?<= )…(?= )`, "gu");
 const LOOKED_AT = 2_000;
 
 /** The expressions of a language, over a sentence without the frames before it. */
-type Rule = Record<"cue" | "frames" | "requests" | "clause" | "prefers" | "ends", RegExp> & {
+type Rule = Record<"asked" | "cue" | "frames" | "requests" | "clause" | "prefers" | "ends", RegExp> & {
   orders: readonly RegExp[];
 };
 
@@ -36,6 +36,7 @@ const RULES: readonly Rule[] = STANDING_WORDS.map((words: StandingWords): Rule =
   const request = String.raw`(?:(?:${requests})${END}\s*)`;
   const order = String.raw`(?:${orders})${END}`;
   return {
+    asked: rule(String.raw`${START}(?:${asked})${END}([^.,;:!?–—]+)`),
     cue: rule(`${START}(?:${always}|${onwards}|${asked}|${plainly}|${prefers})`),
     frames: rule(`^(?:${frame}|${request})+`),
     requests: rule(START + request),
@@ -75,6 +76,16 @@ export function standingIn(message: MessageText, text: string): Standing | null 
     passages.push([start, start + said.length]);
   }
   return passages.length === 0 || passages.length > MOST ? null : { isOrder, passages };
+}
+
+/** The matter that a passage is about: what it names as asked for ("when I ask about recipes"), else all of it. */
+export function matterOf(passage: string): string {
+  const plain = passage.replaceAll("’", "'");
+  for (const { asked } of RULES) {
+    const matter = asked.exec(plain)?.[1];
+    if (matter !== undefined) return matter;
+  }
+  return passage;
 }
 
 /** Most messages have no such word, and are read no further. */

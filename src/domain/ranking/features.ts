@@ -1,3 +1,4 @@
+import { applies } from "./applies.ts";
 import { asksForAdvice, asksForOverview, asksForQuestions } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
@@ -26,6 +27,7 @@ export const features = [
   "key",
   "importance",
   "recency",
+  "applies",
 ] as const;
 export type Feature = (typeof features)[number];
 export type FeatureTable = Record<Feature, Float32Array>;
@@ -125,6 +127,7 @@ export function featuresOf(
       pool,
       ({ createdAt }) => 0.5 ** (Math.max(0, question.now - createdAt) / HALF_LIFE_MS),
     ),
+    applies: applies(question.text, pool, words?.lexicon ?? null),
   };
   return { table, matches: { pieces, cosine, soft } };
 }

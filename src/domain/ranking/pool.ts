@@ -27,6 +27,8 @@ export type PooledCandidate = {
   date: number;
   /** 0 to 1, as the caller said; 0 for what has none. */
   importance: number;
+  /** The instructions and preferences of its user that a message holds. */
+  standing?: readonly string[] | undefined;
   /** The message before it in its thread, as an index of the pool; undefined if there is none or it is no candidate. */
   before: number | undefined;
   /** The messages within two steps in its thread, with their distance, without itself. */

@@ -28,6 +28,7 @@ const groups = {
   key: ["key"],
   importance: ["importance"],
   recency: ["recency"],
+  instructions: ["applies"],
 } satisfies Record<string, Feature[]>;
 /** `statements`: the second stage, which has no features. */
 export type WeightName = keyof typeof groups | "statements";
@@ -181,7 +182,7 @@ function weighed(own: RankingModel["weights"], factors: Weights): WeightOf {
 }
 
 /** Features that mean the same in each kind, and count alike. */
-const SAME_IN_ALL: ReadonlySet<Feature> = new Set(["date"]);
+const SAME_IN_ALL: ReadonlySet<Feature> = new Set(["date", "applies"]);
 
 /**
  * The weights of each kind, so that the best possible candidates of all kinds in the pool have equal sums. A kind whose features

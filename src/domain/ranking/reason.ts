@@ -38,6 +38,7 @@ export function reasonOf(
   if (value("key") > CLEAR) return "The query names it.";
   if (value("date") < 0) return "Another version was true at the time that the query names.";
   if (value("date") > CLEAR) return "It is of the time that the query names.";
+  if (value("applies") > CLEAR) return "It says how its user wants such a question answered.";
   const shared = SHARED.find(([name]) => value(name) >= CLEAR) ?? SHARED.find(([name]) => value(name) > 0);
   return shared?.[1] ?? "It is among the nearest, and shares little with the query.";
 }

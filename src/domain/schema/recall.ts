@@ -22,6 +22,7 @@ const eachPart = <T extends z.ZodType>(one: T) => ({
   key: one,
   importance: one,
   recency: one,
+  instructions: one,
   statements: one,
 });
 

@@ -11,6 +11,7 @@ export const PARTS = {
   key: "the query names its subject or key",
   importance: "its importance",
   recency: "how new it is",
+  instructions: "an instruction for such a question",
   statements: "what it states: an echo of the query sinks, a later statement rises",
 } as const satisfies Record<keyof NonNullable<RecallBody["weights"]>, string>;
 

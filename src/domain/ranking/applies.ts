@@ -1,0 +1,29 @@
+import { matterOf } from "../context/standing.ts";
+import { typeTest } from "./answer-type.ts";
+import { asksForPast } from "./asks.ts";
+import { cosineOf, type Lexicon, sumOfRows } from "./lexicon.ts";
+import type { PooledCandidate } from "./pool.ts";
+import { contentWords } from "./question.ts";
+
+/** True for a question that an instruction may say something about: not for one that asks for a value or about the past. */
+export const mayApply = (question: string): boolean => !asksForPast(question) && !typeTest(question)("");
+
+/**
+ * How near a question is to the matter of a standing instruction or preference, 0 to 1: "Always name the version when I ask about
+ * libraries" shares no word with "What do I install for charts?".
+ */
+export function applies(
+  question: string,
+  pool: readonly Pick<PooledCandidate, "standing">[],
+  lexicon: Lexicon | null,
+): Float32Array {
+  const values = new Float32Array(pool.length);
+  if (lexicon === null || !pool.some(({ standing }) => standing !== undefined)) return values;
+  if (!mayApply(question)) return values;
+  const vectorOf = (text: string) =>
+    sumOfRows(new Set(contentWords(text).flatMap((word) => lexicon.pieces(word))), lexicon);
+  const asked = vectorOf(question);
+  for (const [i, { standing = [] }] of pool.entries())
+    values[i] = Math.max(0, ...standing.map((passage) => cosineOf(vectorOf(matterOf(passage)), asked)));
+  return values;
+}

@@ -1,0 +1,67 @@
+// A standing instruction is among the hits of a query that it is for, though it shares few words with it.
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { call, newUser } from "../call.ts";
+import { control, restore } from "../doubles/control.ts";
+import { append, create } from "../thread-calls.ts";
+
+const ASKED = Date.UTC(2026, 2, 2, 9);
+const INSTRUCTION = "From now on, give me weights in grams when I ask about baking.";
+const TALK = [
+  "The dough for Saturday's loaf is in the fridge, it rises until the morning.",
+  "My oven takes twenty minutes until it is hot enough for a sourdough.",
+  "Flour from the mill in Harlow makes a heavier crumb than the one of the shop.",
+  "I burned two trays of buns last week, since the timer did not ring.",
+  "The course on bread starts on 14 April at seven.",
+  "We bought a mixer for the bakery stall, it was cheaper than we thought.",
+  "Yeast keeps for a year in the freezer, the baker said.",
+  "I sold forty rolls on the market.",
+  "My sister wants a rye loaf for her birthday.",
+  "The tin for the loaf has rust in one corner.",
+  "A friend gave me her rye starter, which I feed each evening.",
+  "There was no butter in the croissants of the station.",
+];
+
+beforeEach(() => {
+  control.embedsNow = true;
+});
+afterEach(restore);
+
+/** A user who gave the instruction in one thread and talked about bread in many others. */
+async function baker(): Promise<string> {
+  const user = newUser();
+  for (const [i, content] of [INSTRUCTION, ...TALK].entries()) {
+    const thread = await create(user);
+    await append(thread.id, [{ role: "user", content }], { createdAt: ASKED + i * 60_000 });
+  }
+  return user;
+}
+type Found = { hits: { text: string; why?: { sentence?: string } }[] };
+const ask = async (user: string, query: string, more: object = {}): Promise<Found["hits"]> =>
+  ((await call(`/v1/users/${user}/recall`, { json: { query, ...more } })).body as Found).hits;
+const placeOf = (hits: Found["hits"]): number => hits.findIndex(({ text }) => text === INSTRUCTION);
+
+it("finds the instruction for what is asked, further up than by its words", async () => {
+  const user = await baker();
+  const query = "Which recipe for rye bread would you suggest?";
+  const hits = await ask(user, query, { explain: true });
+  expect(placeOf(hits)).toBeGreaterThanOrEqual(0);
+  expect(placeOf(hits)).toBeLessThan(5);
+  const before = placeOf(await ask(user, query, { weights: { instructions: 0 } }));
+  expect(before === -1 || before > placeOf(hits)).toBe(true);
+});
+
+it("puts no instruction before what is asked for, where that is a value or lies in the past", async () => {
+  const user = await baker();
+  expect((await ask(user, "When does the course on bread start?"))[0]?.text).toContain("14 April");
+  expect(placeOf(await ask(user, "When does the course on bread start?"))).not.toBe(0);
+  expect((await ask(user, "Who gave me the rye starter?"))[0]?.text).toContain("A friend gave me");
+});
+
+it("leaves an instruction out where its thread, its kind or its time is", async () => {
+  const user = await baker();
+  const query = "Which recipe for rye bread would you suggest?";
+  expect(placeOf(await ask(user, query, { kinds: ["fact"] }))).toBe(-1);
+  const other = await create(user);
+  await append(other.id, [{ role: "user", content: "Rye bread with seeds is for Friday." }]);
+  expect(placeOf(await ask(user, query, { threadId: other.id }))).toBe(-1);
+});
