@@ -170,7 +170,7 @@ export class HybridSearch {
     const bm25 = new Map(found.lexical?.candidates.map(({ n, score }) => [n, score]));
     const pool = pooled(
       documents.map((document, i): Candidate => {
-        const { n, text, importance, createdAt, standing } = document;
+        const { n, text, importance, createdAt } = document;
         return {
           n,
           isMessage: isMessage(n),
@@ -185,7 +185,7 @@ export class HybridSearch {
           key: keys.get(n) ?? 0,
           date: dates[i] ?? 0,
           importance: importance ?? 0,
-          standing: standing?.map(([start, end]) => text.slice(start, end)),
+          standing: document.standing?.map(([start, end]) => text.slice(start, end)),
         };
       }),
       { sameThread, beside: (n, step) => (isMessage(n) ? beside(n, step) : null) },
