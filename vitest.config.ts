@@ -3,7 +3,7 @@ import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
-import { SlowFirst } from "./scripts/ci/slow-first.ts";
+import { SlowFirst } from "./.ci/slow-first.ts";
 
 export type { ViteUserConfig } from "vitest/config";
 
@@ -21,7 +21,7 @@ process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules/.cache/node");
 
 // What wrangler's build step does before it serves; the tests read the embedded model from there too.
 execFileSync(process.execPath, [
-  join(root, "scripts/assets.ts"),
+  join(root, "packages/dev/assets.ts"),
   "build/assets",
   "docs",
   "console",

@@ -4,9 +4,9 @@ import { argv, env, exit } from "node:process";
 import packageJson from "../package.json" with { type: "json" };
 
 const commands: Record<string, () => Promise<unknown>> = {
-  token: () => import("../scripts/token.ts"),
-  export: () => import("../scripts/export.ts"),
-  import: () => import("../scripts/import.ts"),
+  token: () => import("../packages/cli/token.ts"),
+  export: () => import("../packages/cli/export.ts"),
+  import: () => import("../packages/cli/import.ts"),
 };
 
 const [, , name = ""] = argv;

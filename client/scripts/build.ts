@@ -40,7 +40,7 @@ publish(join(compiled, "types/client/testing/test-cairn.d.ts"), "test-cairn.d.ts
 const packages = await bundle(root, dist);
 writeFileSync(join(dist, "THIRD-PARTY-LICENCES.txt"), licencesOf(packages));
 cpSync(join(root, "migrations"), join(dist, "migrations"), { recursive: true });
-run("scripts/assets.ts", "client/dist/assets", "docs", "console", "model", "tokenizer");
+run("packages/dev/assets.ts", "client/dist/assets", "docs", "console", "model", "tokenizer");
 for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(project, file));
 
 requireOwnTypes();

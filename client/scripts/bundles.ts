@@ -47,9 +47,9 @@ export async function bundle(root: string, dist: string): Promise<Set<string>> {
 const withoutUnused = (root: string): Plugin => ({
   name: "without-unused",
   setup(bundler) {
-    bundler.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, "scripts/bundle/zod.ts") }));
+    bundler.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, "packages/dev/bundle/zod.ts") }));
     bundler.onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, () => ({
-      path: join(root, "scripts/bundle/mcp-shims.ts"),
+      path: join(root, "packages/dev/bundle/mcp-shims.ts"),
     }));
   },
 });

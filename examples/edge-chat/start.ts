@@ -1,8 +1,8 @@
 // `npm start`: Cairn and the chat in one process, on loopback, without an account. Ctrl-C stops both.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { developmentSecret } from "../../scripts/development-secret.ts";
-import { askedToStop, CannotStart, startLocalServer } from "../../scripts/local-server.ts";
+import { developmentSecret } from "../../packages/dev/development-secret.ts";
+import { askedToStop, CannotStart, startLocalServer } from "../../packages/dev/local-server.ts";
 
 const here = import.meta.dirname;
 const port = Number(process.env.PORT ?? 8788);

@@ -1,4 +1,4 @@
-// Builds the console into the assets of the Worker. `scripts/assets.ts` calls it.
+// Builds the console into the assets of the Worker. `packages/dev/assets.ts` calls it.
 import { join } from "node:path";
 import { defineConfig } from "vite";
 

@@ -6,9 +6,9 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
 import { type Cairn, cairn } from "../../client/src/index.ts";
 import { mintToken, type Scope } from "../../src/domain/token.ts";
-import { launchChromium } from "../../scripts/chromium.ts";
-import { consoleLink } from "../../scripts/console-link.ts";
-import { developmentSecret } from "../../scripts/development-secret.ts";
+import { launchChromium } from "../../packages/dev/chromium.ts";
+import { consoleLink } from "../../packages/dev/console-link.ts";
+import { developmentSecret } from "../../packages/dev/development-secret.ts";
 import { fromNow } from "../from-now.ts";
 
 /** Pictures of every page, to look at. */

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { developmentToken, freePort, startLocalServer } from "../../scripts/local-server.ts";
+import { developmentToken, freePort, startLocalServer } from "../../packages/dev/local-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

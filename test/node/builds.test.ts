@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse } from "smol-toml";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { renderTenant } from "../../scripts/tenant/config.ts";
+import { renderTenant } from "../../packages/tenant/config.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -38,7 +38,7 @@ const tenant = Config.parse(
 );
 
 /** The arguments of the script: a folder, then the parts. */
-const callOf = (command = ""): string[] => command.replace("node scripts/assets.ts ", "").split(" ");
+const callOf = (command = ""): string[] => command.replace("node packages/dev/assets.ts ", "").split(" ");
 
 it.each([
   ["npm start and the tests", byHand],
@@ -65,7 +65,7 @@ it("takes away the files of a former model", () => {
   try {
     mkdirSync(join(model, "former-en-256"), { recursive: true });
     writeFileSync(join(model, "o200k_base.json"), "{}");
-    execFileSync(process.execPath, ["scripts/assets.ts", out, "model"], { cwd: root });
+    execFileSync(process.execPath, ["packages/dev/assets.ts", out, "model"], { cwd: root });
     expect(readdirSync(model).toSorted()).toEqual([
       "mini-en-256",
       "o200k_base.json",
@@ -81,7 +81,7 @@ it.each([
   ["vitest.config.ts", ["console", "docs", "model", "tokenizer"]],
   ["client/scripts/build.ts", ["console", "docs", "model", "tokenizer"]],
 ])("%s assembles the parts", (file, parts) => {
-  const [, call = ""] = /scripts\/assets\.ts"\)?,([^\])]+)[\])]/.exec(read(file)) ?? [];
+  const [, call = ""] = /packages\/dev\/assets\.ts"\)?,([^\])]+)[\])]/.exec(read(file)) ?? [];
   const words = [...call.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word);
   expect(words.slice(1).toSorted()).toEqual(parts);
 });

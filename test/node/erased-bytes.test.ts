@@ -10,7 +10,7 @@ import {
   freePort,
   type LocalServer,
   startLocalServer,
-} from "../../scripts/local-server.ts";
+} from "../../packages/dev/local-server.ts";
 
 const state = mkdtempSync(join(tmpdir(), "cairn-test-"));
 let server: LocalServer | undefined;

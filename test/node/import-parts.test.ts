@@ -1,6 +1,6 @@
 // The parts that `npm run import` sends.
 import { expect, it } from "vitest";
-import { partsOf } from "../../scripts/transfer/parts.ts";
+import { partsOf } from "../../packages/cli/transfer/parts.ts";
 
 const line = (type: string, more: object = {}) => JSON.stringify({ type, ...more });
 const header = '{"format":"cairn-export"}';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { hasMigrations } from "../../scripts/local-server.ts";
+import { hasMigrations } from "../../packages/dev/local-server.ts";
 import { run } from "./run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-test-"));
@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 it("has each migration once, by wrangler's own notes, and is known to have them", async () => {
   expect(hasMigrations(folder)).toBe(false);
   for (let times = 0; times < 2; times++) {
-    const applying = run("scripts/local-database.ts", [folder]);
+    const applying = run("packages/dev/local-database.ts", [folder]);
     expect([await applying.ended, applying.output.stderr]).toEqual([0, ""]);
     expect(hasMigrations(folder)).toBe(true);
   }

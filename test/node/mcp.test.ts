@@ -12,7 +12,7 @@ import {
   freePort,
   type LocalServer,
   startLocalServer,
-} from "../../scripts/local-server.ts";
+} from "../../packages/dev/local-server.ts";
 import { start } from "./run.ts";
 
 const CLIENT = "@modelcontextprotocol/client@2.4.0";

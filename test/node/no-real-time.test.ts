@@ -12,7 +12,7 @@ function refused(lines: string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), "cairn-lint-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const config = {
-    jsPlugins: [join(root, "scripts/lint-real-time.js")],
+    jsPlugins: [join(root, ".ci/lint-real-time.js")],
     categories: { correctness: "off" },
     rules: { "tests/no-real-time": "error" },
   };

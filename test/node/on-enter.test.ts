@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, expect, it, vi } from "vitest";
-import { onEnter } from "../../scripts/on-enter.ts";
+import { onEnter } from "../../packages/dev/on-enter.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
 

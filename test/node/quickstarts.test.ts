@@ -8,7 +8,7 @@ import {
   freePort,
   type LocalServer,
   startLocalServer,
-} from "../../scripts/local-server.ts";
+} from "../../packages/dev/local-server.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { olderState, otherWriter, schemaVersion } from "../../scripts/schema-version.ts";
+import { olderState, otherWriter, schemaVersion } from "../../packages/dev/schema-version.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "cairn-test-"));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cairn } from "../../client/src/index.ts";
-import { developmentToken, freePort } from "../../scripts/local-server.ts";
+import { developmentToken, freePort } from "../../packages/dev/local-server.ts";
 import { run, type Running } from "./run.ts";
 
 /** A user, a question, and words of the fact that answers it today. */
@@ -33,7 +33,7 @@ let url = "";
 beforeAll(async () => {
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  running = run("scripts/start.ts", ["--demo"], { PORT: String(port), CAIRN_STATE: state });
+  running = run("packages/dev/start.ts", ["--demo"], { PORT: String(port), CAIRN_STATE: state });
   while (!running.output.stdout.includes("coding-agent: ")) {
     if (running.child.exitCode !== null)
       throw new Error(`it ended: ${running.output.stdout}${running.output.stderr}`);

@@ -15,9 +15,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { developmentSecret } from "../../scripts/development-secret.ts";
-import { freePort } from "../../scripts/local-server.ts";
-import { holderOf } from "../../scripts/server-address.ts";
+import { developmentSecret } from "../../packages/dev/development-secret.ts";
+import { freePort } from "../../packages/dev/local-server.ts";
+import { holderOf } from "../../packages/dev/server-address.ts";
 import { isAlive, run, type Running, start as startCommand } from "./run.ts";
 
 const state = mkdtempSync(join(tmpdir(), "cairn-test-"));
@@ -32,7 +32,7 @@ afterAll(() => rmSync(state, { recursive: true, force: true }));
 type Started = Running & { url: string; token: string; exports: string[]; curls: string[] };
 
 async function start(port: number): Promise<Started> {
-  server = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state }, "pipe");
+  server = run("packages/dev/start.ts", [], { PORT: String(port), CAIRN_STATE: state }, "pipe");
   const { output, child } = server;
   while (!output.stdout.includes('/memories -H "Authorization: Bearer $CAIRN_TOKEN"\n')) {
     if (child.exitCode !== null) throw new Error(`it ended: ${output.stdout}${output.stderr}`);
@@ -74,7 +74,7 @@ describe("npm start", () => {
     const linkIn = (text: string) => text.match(/http:\/\/\S+\/console#code=\S+/g) ?? [];
     first.child.stdin?.write("\n");
     while (linkIn(first.output.stdout).length < 2) await sleep(50);
-    const command = run("scripts/token.ts", ["--link"], { CAIRN_STATE: state });
+    const command = run("packages/cli/token.ts", ["--link"], { CAIRN_STATE: state });
     expect(await command.ended).toBe(0);
     const links = [...linkIn(first.output.stdout), ...linkIn(command.output.stdout)];
     expect(new Set(links).size).toBe(3);
@@ -134,7 +134,7 @@ describe("npm start", () => {
     const older = join(mkdtempSync(join(state, "older-")), "state");
     mkdirSync(join(older, "v3/d1"), { recursive: true });
     if (migrations !== null) writeFileSync(join(older, "migrations"), migrations);
-    const refused = run("scripts/start.ts", [], { PORT: String(await freePort()), CAIRN_STATE: older });
+    const refused = run("packages/dev/start.ts", [], { PORT: String(await freePort()), CAIRN_STATE: older });
     expect(await refused.ended).toBe(1);
     expect(refused.output.stderr).toContain(`The state in ${older} has other tables`);
     expect(refused.output.stderr.indexOf("git worktree add")).toBeLessThan(
@@ -152,7 +152,7 @@ describe("npm start", () => {
     // A database that is set up already needs no process for that.
     if (command.includes("database")) rmSync(join(state, "v3/d1"), { recursive: true, force: true });
     const port = await freePort();
-    const starting = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
+    const starting = run("packages/dev/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
     await expect.poll(() => holderOf(state)).not.toBeNull();
     const keeper = holderOf(state)?.pid ?? 0;
     await expect.poll(() => commandsOf(keeper)).toContain(command);
@@ -178,7 +178,7 @@ describe("npm start", () => {
     const taken = createServer();
     const port = await freePort();
     await new Promise<void>((resolve) => void taken.listen(port, "127.0.0.1", resolve));
-    const running = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
+    const running = run("packages/dev/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
     expect(await running.ended).toBe(1);
     const [, other] =
       /^Port \d+ is taken by another program\. Choose another one: PORT=(\d+) npm start\n$/.exec(
@@ -189,13 +189,13 @@ describe("npm start", () => {
   });
 
   it("refuses an option that it does not have, and says which it has", async () => {
-    const running = run("scripts/start.ts", ["--port"], {});
+    const running = run("packages/dev/start.ts", ["--port"], {});
     expect(await running.ended).toBe(1);
     expect(running.output.stderr).toContain("no option '--port'. It has --demo");
   });
 
   it("refuses a PORT that is none", async () => {
-    const running = run("scripts/start.ts", [], { PORT: "http" });
+    const running = run("packages/dev/start.ts", [], { PORT: "http" });
     expect(await running.ended).toBe(1);
     expect(running.output.stderr).toContain("PORT must be a number");
   });
@@ -229,13 +229,13 @@ describe("npm run token", () => {
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
 
   it("mints a token that reads, writes and caches unless asked otherwise", async () => {
-    const running = run("scripts/token.ts", ["--user", "alice"]);
+    const running = run("packages/cli/token.ts", ["--user", "alice"]);
     expect(await running.ended).toBe(0);
     expect(claims(running.output.stdout.trim()).scope).toBe("read write cache");
   });
 
   it("mints a token of the user, scope and time asked for", async () => {
-    const running = run("scripts/token.ts", ["--user", "alice", "--scope", "read,write", "--ttl", "2h"]);
+    const running = run("packages/cli/token.ts", ["--user", "alice", "--scope", "read,write", "--ttl", "2h"]);
     expect(await running.ended).toBe(0);
     const { sub, scope, iat, exp } = claims(running.output.stdout.trim());
     expect({ sub, scope, seconds: exp - iat }).toEqual({ sub: "alice", scope: "read write", seconds: 7200 });
@@ -250,14 +250,14 @@ describe("npm run token", () => {
     [["--user", "a", "--ttl", "36525d"], "100 years"],
     [["--nonsense"], "--nonsense"],
   ])("refuses %j and shows how it is used", async (args, named) => {
-    const running = run("scripts/token.ts", args);
+    const running = run("packages/cli/token.ts", args);
     expect(await running.ended).toBe(2);
     expect(running.output.stderr).toContain(named);
     expect(running.output.stderr).toContain("usage: npm run token");
   });
 
   it("refuses a secret that is too short to sign with", async () => {
-    const running = run("scripts/token.ts", ["--user", "a"], { CAIRN_SECRET: "short" });
+    const running = run("packages/cli/token.ts", ["--user", "a"], { CAIRN_SECRET: "short" });
     expect(await running.ended).toBe(2);
     expect(running.output.stderr).toContain("32 bytes");
   });

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, expect, it, onTestFinished } from "vitest";
-import { freePort } from "../../scripts/local-server.ts";
-import { holderOf, stateIn } from "../../scripts/server-address.ts";
-import { holdState } from "../../scripts/state-lock.ts";
+import { freePort } from "../../packages/dev/local-server.ts";
+import { holderOf, stateIn } from "../../packages/dev/server-address.ts";
+import { holdState } from "../../packages/dev/state-lock.ts";
 import { run, type Running } from "./run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-test-"));
@@ -26,7 +26,7 @@ const LONG = { timeout: 300_000 };
 const newState = (): string => join(mkdtempSync(join(folder, "state-")), "state");
 
 function start(state: string, port: number): Running {
-  const server = run("scripts/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
+  const server = run("packages/dev/start.ts", [], { PORT: String(port), CAIRN_STATE: state });
   servers.push(server);
   return server;
 }
@@ -146,10 +146,14 @@ it.each(["wrangler dev", "wrangler dev --persist-to /another/state"])(
 it("gives a folder to one of many processes that ask at once, and to another when that one was killed", async () => {
   const state = mkdtempSync(join(folder, "state-"));
   const keeper = async (n: number) => {
-    const child = fork(join(import.meta.dirname, "../../scripts/state-keeper.ts"), [state, `http://${n}`], {
-      execArgv: ["--disable-warning=ExperimentalWarning"],
-      detached: true,
-    });
+    const child = fork(
+      join(import.meta.dirname, "../../packages/dev/state-keeper.ts"),
+      [state, `http://${n}`],
+      {
+        execArgv: ["--disable-warning=ExperimentalWarning"],
+        detached: true,
+      },
+    );
     const [outcome] = (await once(child, "message")) as [{ held: boolean; holder?: { url: string } }];
     return { child, n, ...outcome };
   };

@@ -14,7 +14,7 @@ function run(failures: number, { only = FIXTURE, env = {} }: { only?: string; en
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [counter, report] = [join(folder, "failures"), join(folder, "report")];
   writeFileSync(counter, String(failures));
-  const args = ["scripts/ci/test-run.ts", "--config", "test/node/flaky/vitest.config.ts", only];
+  const args = [".ci/test-run.ts", "--config", "test/node/flaky/vitest.config.ts", only];
   const { status, stdout } = spawnSync(process.execPath, args, {
     cwd: root,
     encoding: "utf8",

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { developmentSecret } from "../../scripts/development-secret.ts";
-import { freePort, type LocalServer, startLocalServer } from "../../scripts/local-server.ts";
+import { developmentSecret } from "../../packages/dev/development-secret.ts";
+import { freePort, type LocalServer, startLocalServer } from "../../packages/dev/local-server.ts";
 import { run } from "./run.ts";
 import { mintToken } from "../../src/domain/token.ts";
 import { fromNow } from "../from-now.ts";
@@ -50,15 +50,15 @@ it("takes every user out, erases them, and brings them back as they were", async
       });
   }
   const [out, again] = [join(state, "out"), join(state, "again")];
-  expect(await command("scripts/export.ts", "--all", "--out", out)).toMatchObject({
+  expect(await command("packages/cli/export.ts", "--all", "--out", out)).toMatchObject({
     code: 0,
     text: expect.stringContaining("2 users exported"),
   });
-  expect((await command("scripts/export.ts", "--all", "--out", out)).text).toContain("2 were there");
+  expect((await command("packages/cli/export.ts", "--all", "--out", out)).text).toContain("2 were there");
   for (const user of ["alice", "bob"]) await call(`/v1/users/${user}`, "DELETE");
-  const back = await command("scripts/import.ts", "--dir", out);
+  const back = await command("packages/cli/import.ts", "--dir", out);
   expect(back).toMatchObject({ code: 0, text: expect.stringContaining("6 messages imported") });
-  await command("scripts/export.ts", "--user", "alice", "--user", "bob", "--out", again);
+  await command("packages/cli/export.ts", "--user", "alice", "--user", "bob", "--out", again);
   expect(readdirSync(again)).toEqual(readdirSync(out));
   for (const file of readdirSync(out))
     expect(readFileSync(join(again, file)).equals(readFileSync(join(out, file)))).toBe(true);
@@ -67,7 +67,7 @@ it("takes every user out, erases them, and brings them back as they were", async
 it("leaves the files of a backup as they are and says how old they are, but for one that is not whole", async () => {
   const out = join(state, "night", "2026-11-22");
   for (const user of ["gina", "hans"]) await call(`/v1/users/${user}/kv/a`, "PUT", "a");
-  const ask = () => command("scripts/export.ts", "--user", "gina", "--user", "hans", "--out", out);
+  const ask = () => command("packages/cli/export.ts", "--user", "gina", "--user", "hans", "--out", out);
   expect((await ask()).text).toBe(`2 users exported to ${out}\n`);
   const [kept = "", cut = ""] = readdirSync(out).map((name) => join(out, name));
   const whole = readFileSync(cut, "utf8");
@@ -85,7 +85,7 @@ it("leaves the files of a backup as they are and says how old they are, but for 
 it("sends nothing of a file that is not whole", async () => {
   const out = join(state, "whole");
   for (const key of ["a", "b"]) await call(`/v1/users/carol/kv/${key}`, "PUT", key);
-  await command("scripts/export.ts", "--user", "carol", "--out", out);
+  await command("packages/cli/export.ts", "--user", "carol", "--out", out);
   const [name = ""] = readdirSync(out);
   const lines = readFileSync(join(out, name), "utf8").split("\n");
   const [header, , b, end] = lines;
@@ -95,7 +95,7 @@ it("sends nothing of a file that is not whole", async () => {
     [lines.slice(0, 3), "its last line is missing"],
   ] as const) {
     writeFileSync(file, broken.join("\n"));
-    const { code, text } = await command("scripts/import.ts", "--file", file, "--user", "dave");
+    const { code, text } = await command("packages/cli/import.ts", "--file", file, "--user", "dave");
     expect([code, text]).toEqual([1, expect.stringContaining(reason)]);
   }
   expect(await call("/v1/users/dave/kv")).toMatchObject({ items: [] });
@@ -104,10 +104,10 @@ it("sends nothing of a file that is not whole", async () => {
 it("goes on past a file that cannot be taken in, names it, and ends with 1", async () => {
   const dir = join(state, "mixed");
   await call("/v1/users/erin/kv/a", "PUT", "a");
-  await command("scripts/export.ts", "--user", "erin", "--out", dir);
+  await command("packages/cli/export.ts", "--user", "erin", "--out", dir);
   writeFileSync(join(dir, "-.ndjson"), "no export");
   await call("/v1/users/erin", "DELETE");
-  const { code, text } = await command("scripts/import.ts", "--dir", dir);
+  const { code, text } = await command("packages/cli/import.ts", "--dir", dir);
   expect(code).toBe(1);
   expect(text).toContain("-.ndjson is no export of Cairn");
   expect(text).toContain("1 entry imported");
@@ -119,23 +119,23 @@ it("counts in words, and ends with 1 and the reason where something was left out
   await call("/v1/users/iris/memories", "POST", { text: "I play the cello" });
   const { id } = await call("/v1/users/iris/threads", "POST", {});
   await call(`/v1/threads/${id}/messages`, "POST", { messages: [{ role: "user", content: "hello" }] });
-  await command("scripts/export.ts", "--user", "iris", "--out", dir);
-  const again = await command("scripts/import.ts", "--dir", dir);
+  await command("packages/cli/export.ts", "--user", "iris", "--out", dir);
+  const again = await command("packages/cli/import.ts", "--dir", dir);
   const there = "1 thread there already, 1 message there already, 1 version of a memory there already";
   expect([again.code, again.text]).toEqual([0, expect.stringContaining(there)]);
   await call(`/v1/threads/${id}/messages/1`, "DELETE");
-  const { code, text } = await command("scripts/import.ts", "--dir", dir);
+  const { code, text } = await command("packages/cli/import.ts", "--dir", dir);
   expect([code, text]).toEqual([1, expect.stringContaining("1 message left out: a thread that was here")]);
 });
 
 it("names the file and the line that Cairn refuses", async () => {
   const dir = join(state, "twice");
   for (const key of ["a", "b"]) await call(`/v1/users/jane/kv/${key}`, "PUT", key);
-  await command("scripts/export.ts", "--user", "jane", "--out", dir);
+  await command("packages/cli/export.ts", "--user", "jane", "--out", dir);
   const file = join(dir, readdirSync(dir)[0] ?? "");
   const lines = readFileSync(file, "utf8").split("\n");
   writeFileSync(file, lines.with(2, lines[1] ?? "").join("\n"));
-  const { code, text } = await command("scripts/import.ts", "--file", file);
+  const { code, text } = await command("packages/cli/import.ts", "--file", file);
   expect([code, text]).toEqual([1, expect.stringContaining(`${file}: POST`)]);
   expect(text).toContain("line[3].key");
 });
@@ -144,7 +144,7 @@ it("writes for the eyes of its user only, and nothing of a user of whom nothing 
   const out = join(state, "private");
   await call("/v1/users/frank/kv/a", "PUT", "a");
   const { code, text } = await command(
-    "scripts/export.ts",
+    "packages/cli/export.ts",
     "--user",
     "nobody",
     "--user",
@@ -160,8 +160,8 @@ it("writes for the eyes of its user only, and nothing of a user of whom nothing 
 });
 
 it.each([
-  ["scripts/export.ts", ["--all"]],
-  ["scripts/import.ts", ["--file", "package.json"]],
+  ["packages/cli/export.ts", ["--all"]],
+  ["packages/cli/import.ts", ["--file", "package.json"]],
 ])("%s says at once that it cannot connect", async (script, args) => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const { output, ended } = run(script, [...args, "--url", url, "--token", token]);
@@ -171,9 +171,9 @@ it.each([
 });
 
 it.each([
-  ["scripts/import.ts", ["--dir", "there/is/none"], "there/is/none is not a readable folder"],
-  ["scripts/import.ts", ["--file", "none.ndjson"], "none.ndjson cannot be read"],
-  ["scripts/export.ts", ["--all", "--out", "package.json"], "package.json cannot be made a directory"],
+  ["packages/cli/import.ts", ["--dir", "there/is/none"], "there/is/none is not a readable folder"],
+  ["packages/cli/import.ts", ["--file", "none.ndjson"], "none.ndjson cannot be read"],
+  ["packages/cli/export.ts", ["--all", "--out", "package.json"], "package.json cannot be made a directory"],
 ])("%s %j says in a sentence what is missing", async (script, args, reason) => {
   const { code, text } = await command(script, ...args);
   expect([code, text]).toEqual([1, expect.stringContaining(reason)]);
@@ -181,10 +181,10 @@ it.each([
 });
 
 it.each([
-  ["scripts/export.ts", ["--out", "x"], "either --all or --user"],
-  ["scripts/export.ts", ["--nonsense"], "usage"],
-  ["scripts/import.ts", [], "--file or --dir"],
-  ["scripts/import.ts", ["--file", "package.json"], "no export of Cairn"],
+  ["packages/cli/export.ts", ["--out", "x"], "either --all or --user"],
+  ["packages/cli/export.ts", ["--nonsense"], "usage"],
+  ["packages/cli/import.ts", [], "--file or --dir"],
+  ["packages/cli/import.ts", ["--file", "package.json"], "no export of Cairn"],
 ])("%s says what is wrong with %s", async (script, args, reason) => {
   const { code, text } = await command(script, ...args);
   expect(code).not.toBe(0);

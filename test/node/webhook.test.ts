@@ -12,7 +12,7 @@ import {
   freePort,
   type LocalServer,
   startLocalServer,
-} from "../../scripts/local-server.ts";
+} from "../../packages/dev/local-server.ts";
 import type { ChangesDelivery } from "../../src/domain/schema/changes.ts";
 
 const SECRET = `whsec_${Buffer.from("the receiver's secret, 32 bytes!").toString("base64")}`;

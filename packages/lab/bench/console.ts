@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { type Cairn, cairn } from "#client/index.ts";
-import { launchChromium } from "../../../scripts/chromium.ts";
-import { developmentToken, freePort, startLocalServer } from "../../../scripts/local-server.ts";
+import { launchChromium } from "../../dev/chromium.ts";
+import { developmentToken, freePort, startLocalServer } from "../../dev/local-server.ts";
 
 const MESSAGES = process.argv.includes("--smoke") ? 2_000 : 100_000;
 const FEW = 100;

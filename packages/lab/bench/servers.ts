@@ -110,7 +110,7 @@ export async function startModels(): Promise<
       main,
       compatibility_date: compatibilityDate,
       minify: true,
-      build: { command: "node scripts/assets.ts build/assets model", cwd: root },
+      build: { command: "node packages/dev/assets.ts build/assets model", cwd: root },
     }),
   );
   const modules = bundled(config);

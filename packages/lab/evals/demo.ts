@@ -18,12 +18,7 @@ import {
 import { shownHits } from "./demo/shown.ts";
 import { bold, faint, percentile, progress } from "./demo/terminal.ts";
 import { plainFts5 } from "./floor.ts";
-import {
-  developmentToken,
-  freePort,
-  type LocalServer,
-  startLocalServer,
-} from "../../../scripts/local-server.ts";
+import { developmentToken, freePort, type LocalServer, startLocalServer } from "../../dev/local-server.ts";
 
 const K = 10;
 const SHOWN_QUESTIONS = 8;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cairn, cairn } from "#client/index.ts";
-import { developmentToken, freePort, startLocalServer } from "../../../scripts/local-server.ts";
+import { developmentToken, freePort, startLocalServer } from "../../dev/local-server.ts";
 import type { EmbedderKind } from "#domain/ranking/weights.ts";
 import { staticModel } from "#platform/embeddings/models.ts";
 

@@ -1,4 +1,4 @@
-// No test of Cairn: it fails as often as the file of `FLAKY_FAILURES` says, for the test of `scripts/ci/test-run.ts`.
+// No test of Cairn: it fails as often as the file of `FLAKY_FAILURES` says, for the test of `.ci/test-run.ts`.
 // With `FLAKY_ERROR`, an error that no test catches goes with each failure.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";

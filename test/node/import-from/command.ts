@@ -17,7 +17,7 @@ export function written(content: unknown): string {
 }
 
 export async function command(args: string[], env: Record<string, string> = {}) {
-  const { output, ended } = run("scripts/import.ts", args, { CAIRN_URL: "", CAIRN_TOKEN: "", ...env });
+  const { output, ended } = run("packages/cli/import.ts", args, { CAIRN_URL: "", CAIRN_TOKEN: "", ...env });
   const code = await ended;
   // A slow machine is told how far it is.
   return {

@@ -1,6 +1,6 @@
 // `npm run import -- --from SOURCE` with memories, against a server.
 import { describe, expect, it } from "vitest";
-import { freePort } from "../../../scripts/local-server.ts";
+import { freePort } from "../../../packages/dev/local-server.ts";
 import { command, written } from "./command.ts";
 import * as exports from "./exports/index.ts";
 import { Proxied } from "./proxied.ts";

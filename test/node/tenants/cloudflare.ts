@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { parse } from "smol-toml";
 import { z } from "zod";
-import type { Answer, Subdomain } from "../../../scripts/tenant/wrangler.ts";
+import type { Answer, Subdomain } from "../../../packages/tenant/wrangler.ts";
 
 type Database = { uuid: string; name: string; jurisdiction?: string; migrated: boolean; mark: object | null };
 type Index = { dimensions: number; metric: string; metadata: string[] };

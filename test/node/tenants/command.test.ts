@@ -60,7 +60,7 @@ const account = () => JSON.parse(readFileSync(accountFile, "utf8")) as Cloudflar
 
 async function tenant(args: string[], env: Record<string, string> = {}) {
   const path = `${bin}:${process.env.PATH}`;
-  const running = run("scripts/tenant.ts", args, {
+  const running = run("packages/tenant/main.ts", args, {
     PATH: path,
     CAIRN_TENANTS: tenants,
     CAIRN_TEST_ACCOUNT: accountFile,
@@ -112,8 +112,8 @@ it("reads the id of a database out of what the real wrangler says when it makes 
   writeFileSync(config, 'name = "cairn-acme"\n');
   const path = `${join(root, "node_modules/.bin")}:${process.env.PATH}`;
   const script = `
-    import { Account } from "./scripts/tenant/account.ts";
-    import { RealWrangler } from "./scripts/tenant/wrangler.ts";
+    import { Account } from "./packages/tenant/account.ts";
+    import { RealWrangler } from "./packages/tenant/wrangler.ts";
     const account = new Account(new RealWrangler(${JSON.stringify(home)}, "${ACCOUNT}"), ${JSON.stringify(config)});
     console.log(await account.createDatabase("cairn-acme", null));`;
   const real = start(

@@ -2,9 +2,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RealFiles } from "../../../scripts/tenant/files.ts";
-import { baseOf, type Desk } from "../../../scripts/tenant/tenants.ts";
-import { failure } from "../../../scripts/tenant/wrangler.ts";
+import { RealFiles } from "../../../packages/tenant/files.ts";
+import { baseOf, type Desk } from "../../../packages/tenant/tenants.ts";
+import { failure } from "../../../packages/tenant/wrangler.ts";
 import { type Cloudflare, emptyAccount, subdomainOf, wrangler } from "./cloudflare.ts";
 
 export const root = join(import.meta.dirname, "../../..");

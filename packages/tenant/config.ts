@@ -1,0 +1,182 @@
+// A tenant's configuration, made of the base `wrangler.toml` and of what is its own. TOML is parsed, never patched.
+import { createHash } from "node:crypto";
+import { parse, stringify, type TomlTable } from "smol-toml";
+import { z } from "zod";
+import { knownModel, modelsInWorker, staticModel, workersAiModels } from "#platform/embeddings/models.ts";
+import { isJurisdiction, type Jurisdiction, jurisdictions } from "#platform/jurisdiction.ts";
+import { additionsOf, merged, placesOf } from "./additions.ts";
+import { bindingsOf, databaseOf, workerOf } from "./names.ts";
+import { Stopped } from "./stopped.ts";
+
+export type Tenant = {
+  name: string;
+  jurisdiction: Jurisdiction | null;
+  /** Over how many databases the users are spread. */
+  shards: number;
+  /** The embedding model: of Workers AI, one in the Worker, or of the endpoint that `vars` name. */
+  model: string;
+  /** The name of its Vectorize index; null: every vector is searched in its user's object. */
+  index: string | null;
+  /** The ids of its databases by their bindings, as far as they exist. */
+  databases: ReadonlyMap<string, string>;
+  /** Its own variables: what the base has, and the two that are made here, may be among them. */
+  vars: Readonly<Record<string, string>>;
+  /** The rest of its file, beside all of this and the base, at any depth: an account, routes, rates, a destination of logs. */
+  more: TomlTable;
+};
+
+export const isInWorker = (model: string): boolean => modelsInWorker.some(({ name }) => name === model);
+
+// The settings that are read here; all others pass as they are.
+const Base = z.looseObject({
+  main: z.string(),
+  alias: z.record(z.string(), z.string()),
+  build: z.looseObject({ watch_dir: z.array(z.string()).optional() }),
+  assets: z.looseObject({ directory: z.string() }),
+  vars: z.record(z.string(), z.string()).default({}),
+  d1_databases: z.tuple([z.looseObject({ binding: z.literal("DB"), migrations_dir: z.string() })]),
+});
+const Own = z.looseObject({
+  name: z.string(),
+  vars: z.record(z.string(), z.string()).default({}),
+  d1_databases: z.array(
+    z.object({ binding: z.string(), database_name: z.string(), database_id: z.string().optional() }),
+  ),
+  vectorize: z.array(z.object({ binding: z.string(), index_name: z.string() })).default([]),
+});
+
+/** The tenant that a file of ours describes. `path` is for messages. */
+export function readTenant(
+  name: string,
+  { text, base, path }: { text: string; base: string; path: string },
+): Tenant {
+  const table = tableOf(text, path);
+  const own = shaped(Own, table, path);
+  if (own.name !== workerOf(name))
+    throw new Stopped(`${path} is of the Worker '${own.name}', and not of '${workerOf(name)}'.`);
+  const { JURISDICTION: jurisdiction = "", EMBEDDINGS_MODEL: model = staticModel.name } = own.vars;
+  if (jurisdiction !== "" && !isJurisdiction(jurisdiction))
+    throw new Stopped(`${path}: JURISDICTION is one of ${jurisdictions.join(", ")}.`);
+  const shards = Math.max(1, own.d1_databases.length - 1);
+  const bindings = own.d1_databases.map(({ binding }) => binding).toSorted();
+  if (bindings.join() !== bindingsOf(shards).toSorted().join())
+    throw new Stopped(`${path}: d1_databases are DB and, for N shards, FACTS_0 to FACTS_(N-1).`);
+  const tenant: Tenant = {
+    name,
+    jurisdiction: jurisdiction === "" ? null : jurisdiction,
+    shards,
+    model,
+    index: own.vectorize.find(({ binding }) => binding === "VECTORIZE")?.index_name ?? null,
+    databases: new Map(
+      own.d1_databases.flatMap(({ binding, database_id: id }) => (id === undefined ? [] : [[binding, id]])),
+    ),
+    vars: own.vars,
+    more: {},
+  };
+  return { ...tenant, more: additionsOf(table, madeOf(tenant, base)) ?? {} };
+}
+
+/** The tenant's file, from the base: the same for the same tenant, byte for byte. Paths start in `tenants/`; commands run at the root. */
+export function renderTenant(tenant: Tenant, base: string): string {
+  const made = {
+    ...madeOf(tenant, base),
+    ...(tenant.more.ratelimits === undefined && { ratelimits: ratesOf(tenant.name) }),
+  };
+  return `${headerOf(tenant.name)}\n${stringify(merged(made, tenant.more))}`;
+}
+
+/** The places of what the tenant's file has beside the base. */
+export const additionsTo = (tenant: Tenant, base: string): string[] =>
+  placesOf(tenant.more, madeOf(tenant, base)).filter((place) => place !== "ratelimits");
+
+/** All but what is the file's alone, and its rates, of which the file may have none. */
+function madeOf(tenant: Tenant, base: string): TomlTable {
+  const table = tableOf(base, "wrangler.toml");
+  const {
+    main,
+    alias,
+    build,
+    assets,
+    vars,
+    d1_databases: [main1],
+  } = shaped(Base, table, "wrangler.toml");
+  // Its environments are for who deploys by hand.
+  const { env: _, ...rest } = table;
+  const { watch_dir: watched } = build;
+  return {
+    ...rest,
+    name: workerOf(tenant.name),
+    main: `../${main}`,
+    alias: Object.fromEntries(Object.entries(alias).map(([name, path]) => [name, `../${path}`])),
+    build: { ...build, ...(watched !== undefined && { watch_dir: watched.map((folder) => `../${folder}`) }) },
+    assets: { ...assets, directory: `../${assets.directory}` },
+    vars: {
+      ...vars,
+      ...tenant.vars,
+      EMBEDDINGS_MODEL: tenant.model,
+      ...(tenant.jurisdiction !== null && { JURISDICTION: tenant.jurisdiction }),
+    },
+    d1_databases: bindingsOf(tenant.shards).map((binding) => {
+      const id = tenant.databases.get(binding);
+      return {
+        binding,
+        database_name: databaseOf(tenant.name, binding),
+        ...(id !== undefined && { database_id: id }),
+        migrations_dir: `../${main1.migrations_dir}`,
+      };
+    }),
+    ...(asksWorkersAi(tenant) && { ai: { binding: "AI" } }),
+    ...(tenant.index !== null && { vectorize: [{ binding: "VECTORIZE", index_name: tenant.index }] }),
+  };
+}
+
+/** Most calls in 10 seconds: of one token's user, and for one user's memory. What the tenant's file says instead stays. */
+const RATES = { CALLER_RATE: 300, USER_RATE: 1000 };
+
+/** Two namespaces that no other tenant of the account counts in: numbers of 30 bits, out of the tenant's name. */
+function ratesOf(tenant: string) {
+  const even = createHash("sha256").update(tenant).digest().readUInt32BE() & 0x3fff_fffe;
+  return Object.entries(RATES).map(([name, limit], i) => ({
+    name,
+    namespace_id: String(even + 1 + i),
+    simple: { limit, period: 10 },
+  }));
+}
+
+const headerOf = (name: string): string =>
+  `# The tenant ${name}. Made of ../wrangler.toml by \`npm run tenant\`, and made anew by \`npm run tenant -- upgrade ${name}\`:
+# then \`vars\`, the names and ids here, and all that the base has not, in any table and list, stay as they are here. A value that the
+# base has is as in the base, and comments go. The number of FACTS databases and JURISDICTION never change.
+`;
+
+/** The dimensions of the tenant's embedder. */
+export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): number {
+  const known = [...modelsInWorker, ...workersAiModels].find(({ name }) => name === model)?.dimensions;
+  const dimensions = vars.EMBEDDINGS_URL
+    ? Number(vars.EMBEDDINGS_DIMENSIONS) || knownModel(model).dimensions
+    : known;
+  if (dimensions !== undefined) return dimensions;
+  if (vars.EMBEDDINGS_URL)
+    throw new Stopped(`Set EMBEDDINGS_DIMENSIONS: how many '${model}' has is not known here.`);
+  const names = [...modelsInWorker, ...workersAiModels].map(({ name }) => name).join("\n  ");
+  throw new Stopped(`'${model}' is no model that is known. Without EMBEDDINGS_URL it is one of:\n  ${names}`);
+}
+
+/** A variable names one of its models: to embed, to rerank, to extract, or for what is yet to come. */
+const asksWorkersAi = ({ model, vars }: Tenant): boolean =>
+  [model, ...Object.values(vars)].some((value) => value.startsWith("@cf/"));
+
+function tableOf(text: string, path: string): TomlTable {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new Stopped(`${path} is no TOML: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function shaped<T>(shape: z.ZodType<T>, table: TomlTable, path: string): T {
+  const read = shape.safeParse(table);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new Stopped(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is not as expected"}`);
+}

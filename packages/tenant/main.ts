@@ -1,0 +1,159 @@
+// `npm run tenant`: makes, upgrades and deletes deployments of Cairn, one a tenant. docs/deploy.md tells all of it.
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { isJurisdiction, jurisdictions } from "#platform/jurisdiction.ts";
+import { create, type CreateOptions } from "./create.ts";
+import { deleteTenant } from "./delete.ts";
+import { dryCreate } from "./dry-run.ts";
+import { RealFiles } from "./files.ts";
+import { list } from "./list.ts";
+import { requireName } from "./names.ts";
+import { Stopped } from "./stopped.ts";
+import { baseOf, type Desk } from "./tenants.ts";
+import { upgrade } from "./upgrade.ts";
+import { RealWrangler } from "./wrangler.ts";
+
+const usage = `usage: npm run tenant -- create NAME [options]   makes what is missing of a tenant; run again, it goes on
+       npm run tenant -- list                    the tenants that have a file in tenants/
+       npm run tenant -- upgrade NAME... | --all migrations, then code, one tenant after another
+       npm run tenant -- delete NAME             everything of it; asks for the name (--yes NAME does not)
+
+create:
+  --jurisdiction ${jurisdictions.join("|")}   where D1 and the objects are held to; for good
+  --shards N         D1 databases that users are spread over, 1 to 100 (10 GB each); for good
+  --model NAME       what embeds: @cf/baai/bge-base-en-v1.5 unless set; static2-en-256 and mini-en-256 are in the Worker
+  --vectorize        keeps vectors in a Vectorize index as well
+  --account ID       of several Cloudflare accounts, this one
+  --cpu-ms N         the most CPU time of a call (paid plan only)
+  --adopt            takes over what the account has under this name
+  --token            prints a token of all users, of a tenant that is there already too
+  --dry-run          shows the file as it would become and the commands, and does nothing; needs no account
+CAIRN_SECRET, if set, becomes the tenant's secret; else one is made in tenants/NAME.secret.`;
+
+const MOST_SHARDS = 100;
+const ACCOUNT = /^[0-9a-f]{32}$/;
+
+function commandLine() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        jurisdiction: { type: "string" },
+        shards: { type: "string" },
+        model: { type: "string" },
+        vectorize: { type: "boolean" },
+        account: { type: "string" },
+        "cpu-ms": { type: "string" },
+        adopt: { type: "boolean" },
+        token: { type: "boolean" },
+        "dry-run": { type: "boolean" },
+        all: { type: "boolean" },
+        yes: { type: "string" },
+        help: { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    throw new Stopped(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+  }
+}
+
+type Options = ReturnType<typeof commandLine>["values"];
+
+/** The options of each command: an ignored option would be taken for done. */
+const TAKES: Record<string, readonly (keyof Options)[]> = {
+  create: ["jurisdiction", "shards", "model", "vectorize", "account", "cpu-ms", "adopt", "token", "dry-run"],
+  list: [],
+  upgrade: ["all"],
+  delete: ["yes"],
+};
+
+async function main(): Promise<void> {
+  const { values: options, positionals } = commandLine();
+  const [command = "", ...names] = positionals;
+  if (options.help === true) return console.log(usage);
+  const takes = TAKES[command];
+  if (takes === undefined)
+    throw new Stopped(`${command === "" ? "Do what?" : `'${command}' is no command.`}\n\n${usage}`);
+  const stray = Object.keys(options).find((option) => !(takes as readonly string[]).includes(option));
+  if (stray !== undefined) throw new Stopped(`--${stray} does not go with ${command}.\n\n${usage}`);
+  if (command === "list" && names.length > 0)
+    throw new Stopped(`list takes no name, it shows all tenants: '${names.join(" ")}'.`);
+  if (names.length > 1 && command !== "upgrade")
+    throw new Stopped(`Name one tenant, not '${names.join(" ")}'.`);
+  const desk = deskOf(options);
+  if (command === "list") return list(desk);
+  if (command === "upgrade") return upgrade(desk, upgraded(desk, names, options.all === true));
+  const name = requireName(names[0]);
+  if (command === "delete")
+    return deleteTenant(desk, name, options.yes === undefined ? ask : async () => options.yes ?? "");
+  const given = createOptionsOf(name, options);
+  return options["dry-run"] === true ? dryCreate(desk, given) : create(desk, given);
+}
+
+const say = (line: string) => console.log(line);
+
+function deskOf({ account }: Options): Desk {
+  const root = join(import.meta.dirname, "../..");
+  const { CAIRN_SECRET: secret } = process.env;
+  return {
+    files: new RealFiles(root, process.env.CAIRN_TENANTS ?? join(root, "tenants")),
+    wrangler: new RealWrangler(root, account),
+    base: baseOf(join(root, "wrangler.toml")),
+    say,
+    wait: (ms) => wait(ms),
+    secret: secret === "" ? undefined : secret,
+  };
+}
+
+function upgraded({ files }: Desk, names: readonly string[], all: boolean): readonly string[] {
+  if (all !== (names.length === 0)) throw new Stopped(`Which tenants? Their names, or --all.`);
+  return all ? files.names() : names.map(requireName);
+}
+
+function createOptionsOf(name: string, options: Options): CreateOptions {
+  const { jurisdiction, model, account } = options;
+  if (jurisdiction !== undefined && !isJurisdiction(jurisdiction))
+    throw new Stopped(`--jurisdiction is one of ${jurisdictions.join(", ")}, and not '${jurisdiction}'.`);
+  if (account !== undefined && !ACCOUNT.test(account))
+    throw new Stopped(`--account is the id of an account, 32 hex digits, and not '${account}'.`);
+  const shards = wholeOf("--shards", options.shards, MOST_SHARDS);
+  const cpuMs = wholeOf("--cpu-ms", options["cpu-ms"], 300_000);
+  return {
+    name,
+    vectorize: options.vectorize === true,
+    adopt: options.adopt === true,
+    token: options.token === true,
+    ...(jurisdiction !== undefined && { jurisdiction }),
+    ...(model !== undefined && { model }),
+    ...(account !== undefined && { account }),
+    ...(shards !== undefined && { shards }),
+    ...(cpuMs !== undefined && { cpuMs }),
+  };
+}
+
+function wholeOf(option: string, given: string | undefined, most: number): number | undefined {
+  if (given === undefined) return undefined;
+  const number = Number(given);
+  if (/^\d+$/.test(given) && number >= 1 && number <= most) return number;
+  throw new Stopped(`${option} is a whole number from 1 to ${most}, and not '${given}'.`);
+}
+
+async function ask(question: string): Promise<string> {
+  if (!process.stdin.isTTY) throw new Stopped("Without a terminal, say so with --yes NAME.");
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return (await lines.question(question)).trim();
+  } finally {
+    lines.close();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof Stopped)) throw error;
+  console.error(error.message);
+  process.exitCode = error.exitCode;
+}
