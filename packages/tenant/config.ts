@@ -164,7 +164,7 @@ export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): n
 
 /** A variable names one of its models: to embed, to rerank, to extract, or for what is yet to come. */
 const asksWorkersAi = ({ model, vars }: Tenant): boolean =>
-  [model, ...Object.values(vars)].some((value) => value.startsWith("@cf/"));
+  [model, ...Object.values(vars)].some((value) => /^@[ch]f\//.test(value));
 
 function tableOf(text: string, path: string): TomlTable {
   try {

@@ -40,6 +40,8 @@ export const limits = {
   ownerNames: 32,
   /** The messages that one extracted memory cites. */
   sources: 32,
+  /** The memories of the caller's own model, as JSON: an ingest keeps them in one row, with its state, until they are stored. */
+  extractedBytes: 1024 * 1024,
   /** The results that one ingest lists. */
   ingestResults: 1000,
   query: 256 * 1024,

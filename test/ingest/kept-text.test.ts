@@ -168,3 +168,20 @@ it("finds a fact that waits after the rule of its predicate has changed", async 
   expect((await memoriesOf(owner)).map(({ object }) => object)).toEqual(["stamps"]);
   expect(await memoriesOf(owner, "&status=quarantined")).toEqual([]);
 });
+
+it("keeps what one row of the object holds: 1 MiB of the caller's memories, and not a byte more", async () => {
+  const messages = [user("I like tea.")];
+  const more = { text: "é".repeat(15_000), sources: [0] };
+  const given = (bytes: number) => {
+    const episodes = Array.from({ length: 34 }, () => more);
+    const size = (text: string) =>
+      new TextEncoder().encode(JSON.stringify({ episodes: [...episodes, { text, sources: [0] }] })).length;
+    const text = "x".repeat(bytes - size(""));
+    return { messages, extracted: { episodes: [...episodes, { text, sources: [0] }] }, mode: "background" };
+  };
+  const owner = newUser();
+  expect((await ingest(owner, given(1_048_576))).status).toBe(202);
+  const { status, body } = await ingest(owner, given(1_048_577));
+  expect([status, body.error.code]).toEqual([400, "invalid_request"]);
+  expect(body.error.details).toMatchObject([{ path: "body.extracted" }]);
+});

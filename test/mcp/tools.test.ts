@@ -549,6 +549,15 @@ describe("what nobody expected", () => {
 });
 
 describe("memory_remember", () => {
+  it("promises of a cited thread what it does: a sentence replaces nothing, and a fact does", async () => {
+    const headers = { "Cairn-User": newUser() };
+    const { tools } = (await mcp("tools/list", {}, { headers })).result;
+    const threadOf = (name: string) =>
+      tools.find((one: { name: string }) => one.name === name).inputSchema.properties.threadId.description;
+    expect(threadOf("memory_remember")).toContain("replaces nothing");
+    expect(threadOf("memory_remember_fact")).toContain("replaces what they said before");
+  });
+
   it("stores a sentence once", async () => {
     const user = newUser();
     const text = "The user is moving to Porto in May.";

@@ -311,6 +311,7 @@ describe("the settings", () => {
     ["no model where only Workers AI is bound", { AI }, null],
     ["no model where only a key is set", { AI, LLM_KEY: "k", LLM_MODEL: " " }, null],
     ["a model of Workers AI by its name", { AI, LLM_MODEL: "@cf/x" }, "@cf/x"],
+    ["a model of Hugging Face on Workers AI", { AI, LLM_MODEL: "@hf/x" }, "@hf/x"],
     ["none where it is switched off", { AI, LLM_MODEL: "none" }, null],
     ["an endpoint's", { LLM_URL: "https://llm.test/v1", LLM_MODEL: "m", LLM_KEY: "k" }, "m"],
   ])("give %s", (_, env, name) => {
@@ -323,8 +324,11 @@ describe("the settings", () => {
     [{ LLM_URL: "https://llm.test/v1" }, "LLM_URL is set, and LLM_MODEL is not"],
     [{ LLM_URL: "http://llm.test/v1", LLM_MODEL: "m" }, "LLM_URL is not https (http is for localhost only)"],
     [{ LLM_MODEL: "@cf/x" }, "LLM_MODEL is @cf/x, and there is no AI binding"],
-    [{ LLM_MODEL: "m" }, "LLM_MODEL is m: it needs LLM_URL, or is a model of Workers AI (@cf/…)"],
-    [{ AI, LLM_MODEL: "m" }, "LLM_MODEL is m: it needs LLM_URL, or is a model of Workers AI (@cf/…)"],
+    [{ LLM_MODEL: "m" }, "LLM_MODEL is m: it needs LLM_URL, or is a model of Workers AI (@cf/… or @hf/…)"],
+    [
+      { AI, LLM_MODEL: "m" },
+      "LLM_MODEL is m: it needs LLM_URL, or is a model of Workers AI (@cf/… or @hf/…)",
+    ],
   ])("name the problem of %j", async (env, problem) => {
     const model = modelFromBindings(env);
     expect(model?.problem).toBe(problem);

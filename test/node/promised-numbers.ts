@@ -356,6 +356,7 @@ const ingest = rows(
   ],
   ["are both extracted, {100} calls", valueOf("src/platform/quotas.ts", "MODEL_CALLS")],
   ["is about up to {20} facts", valueOf(secondLook, "FACTS")],
+  ["It has at most {1} MiB as JSON", limits.extractedBytes / KIB / KIB],
   ["takes up to {1} KiB with", valueOf(secondLook, "BYTES") / KIB],
   ["| {2,048}, with the tokens", valueOf(ask, "MAX_TOKENS")],
   ["no more than the {2,048} that", valueOf(ask, "MAX_TOKENS")],

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { limits } from "../limits.ts";
+import { isWithin, limits } from "../limits.ts";
 import { breaks, text, timestamp } from "./bounds.ts";
 import { memoryKind, memoryText, name, time } from "./memory-fields.ts";
 import { messageTime } from "./message-time.ts";
@@ -35,12 +35,16 @@ const Extracted = z
     breaks("too_many_memories", `holds more than ${limits.memoriesPerBatch} memories`),
   )
   .refine(
+    (lists) => isWithin(JSON.stringify(lists), limits.extractedBytes),
+    "is longer than 1 MiB as JSON: send less per call",
+  )
+  .refine(
     (lists) => Object.keys(lists).length > 0,
     "holds no list: set `facts`, `episodes` or `procedures`; an empty list says that your model found none",
   )
   .openapi("Extracted", {
     description:
-      "Memories that your own model found. They pass the same checks as those of the deployment's, and its second look if it has a model.",
+      "Memories that your own model found. They pass the same checks as those of the deployment's, and its second look if it has a model. At most 1 MiB as JSON.",
   });
 export type Extracted = z.infer<typeof Extracted>;
 

@@ -46,9 +46,10 @@ export function modelFromBindings(env: ModelBindings): LanguageModel | null {
     return new EndpointModel(endpoint, name);
   }
   if (name === undefined) return null;
-  if (!name.startsWith("@cf/"))
+  // Workers AI has its own models, and some of Hugging Face.
+  if (!name.startsWith("@cf/") && !name.startsWith("@hf/"))
     return new MisconfiguredModel(
-      `LLM_MODEL is ${name}: it needs LLM_URL, or is a model of Workers AI (@cf/…)`,
+      `LLM_MODEL is ${name}: it needs LLM_URL, or is a model of Workers AI (@cf/… or @hf/…)`,
     );
   if (env.AI === undefined) return new MisconfiguredModel(`LLM_MODEL is ${name}, and there is no AI binding`);
   return new WorkersAiModel(env.AI, name);

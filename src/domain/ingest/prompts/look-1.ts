@@ -3,9 +3,6 @@ import { guestName } from "../checks/check-speaker.ts";
 import type { Stated } from "../checks/stated.ts";
 import type { FactProposal, SourceMessage } from "../proposal.ts";
 
-/** The name and version of the prompt. A change of the text is a new version and a new file. */
-export const NAME = "look/1";
-
 /** A fact, and what states it. `text`: the memory shows it, as its sentence alone would not do. */
 export type ShownFact = Pick<FactProposal, "subject" | "predicate" | "object" | "text"> & { stated: Stated };
 

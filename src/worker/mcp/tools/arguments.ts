@@ -39,17 +39,13 @@ export const fact = {
   object: object.unwrap().describe("The value: `Porto`, `tabs over spaces`."),
 };
 
-/** The message of the user that a model writes from. */
-export const source = {
-  threadId: name
-    .optional()
-    .describe(
-      "The thread of this conversation, if it is stored: a change that the user states there replaces what they said before.",
-    ),
+/** The message of the user that a model writes from. `threadId`: what the citation of a thread does for the memory. */
+export const sourceIn = (threadId: string) => ({
+  threadId: name.optional().describe(`The thread of this conversation, if it is stored: ${threadId}`),
   message: seq
     .optional()
     .describe("The number of the user's message in the thread; their last one unless set."),
-};
+});
 type Source = { threadId?: string | undefined; message?: number | undefined };
 export const sourceOf = ({ threadId: thread, message }: Source): { source?: MemorySource } =>
   thread === undefined ? {} : { source: { thread, ...(message !== undefined && { message }) } };

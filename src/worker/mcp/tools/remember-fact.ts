@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Remembered } from "../../../../durable-objects/user-memory/contract.ts";
 import { rememberOne } from "../../use-cases/remember.ts";
 import { STORES, textResult, tool } from "../tool.ts";
-import { fact, source, sourceOf, withThread } from "./arguments.ts";
+import { fact, sourceIn, sourceOf, withThread } from "./arguments.ts";
 import { writtenText } from "../../../domain/conversation/waiting-text.ts";
 import { writtenBy, writtenOutput } from "../written.ts";
 
@@ -14,7 +14,12 @@ export const memoryRememberFact = tool({
   scope: "write",
   owner: "user",
   annotations: STORES,
-  input: withThread(z.strictObject({ ...fact, ...source })),
+  input: withThread(
+    z.strictObject({
+      ...fact,
+      ...sourceIn("a change that the user states there replaces what they said before."),
+    }),
+  ),
   output: writtenOutput,
   run: async ({ services, by }, { threadId, message, ...triple }, owner) => {
     const body = { kind: "fact" as const, ...triple, ...sourceOf({ threadId, message }) };

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { memoryKind } from "../../../domain/schema/memory-fields.ts";
 import { rememberOne } from "../../use-cases/remember.ts";
 import { STORES, textResult, tool } from "../tool.ts";
-import { procedureBody, scope, source, sourceOf, tags, withThread } from "./arguments.ts";
+import { procedureBody, scope, sourceIn, sourceOf, tags, withThread } from "./arguments.ts";
 import { writtenText } from "../../../domain/conversation/waiting-text.ts";
 import { writtenBy, writtenOutput } from "../written.ts";
 
@@ -23,7 +23,9 @@ export const memoryRemember = tool({
         .describe("`fact` (unless set); `episode` for an event; `reflection` for a conclusion."),
       tags: tags.optional().describe("Tags to list it by."),
       scope: scope.optional(),
-      ...source,
+      ...sourceIn(
+        "the memory cites it. It replaces nothing: a sentence stands beside what the user said before.",
+      ),
     }),
   ),
   output: writtenOutput,
