@@ -45,6 +45,8 @@ describe("candidatesIn", () => {
 
   it.each([
     "Do I live in Porto?",
+    "I lived in Porto.",
+    "I live in Porto, but no longer.",
     "My birthday is coming up.",
     "I speak Tuesday at the meeting.",
     "Ich heiße Sie herzlich willkommen.",

@@ -52,8 +52,10 @@ export function messagesAround(
   thread: StoredThread,
   seqs: readonly number[],
 ): SourceMessage[] {
-  const found = [...new Set(seqs)].flatMap((seq) => [
-    ...messagesBefore(reader, thread, seq + 1, EARLIER + 1),
+  const all = [...new Set(seqs)].toSorted((a, b) => a - b);
+  const found = all.flatMap((seq, i) => [
+    // What an earlier one has read is not read again.
+    ...messagesBefore(reader, thread, seq + 1, Math.min(EARLIER + 1, seq - (all[i - 1] ?? 0))),
     ...messagesBehind(reader, thread, seq),
   ]);
   return inOrder(found);

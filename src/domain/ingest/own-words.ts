@@ -1,29 +1,45 @@
-import { type Cue, has, read, readPart } from "../language/cues.ts";
+import { type Cue, has, read, type Reading, readPart } from "../language/cues.ts";
 
 /** A longer paragraph is taken for a pasted one: people write to an assistant in short ones. */
 const LONG_PARAGRAPH = 1_200;
 /** Characters of a message that are looked at. What is behind them shows no fact. */
-const LONGEST = 12_000;
+export const READ = 12_000;
 /** The mark in the place of each character that somebody else wrote. */
 export const GAP = "\u{fffc}";
 
 /** Quotations within a line. Apostrophes stay. */
 const QUOTED =
-  /"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`|(?<![\p{L}\p{N}])['‘](?=\S)(?:[^'’\n]|['’](?=\p{L}))*['’](?!\p{L})/gu;
+  /"[^"\n]*"|“[^”\n]*”|”[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`|(?<![\p{L}\p{N}])['‘](?=\S)(?:[^'’\n]|['’](?=\p{L}))*['’](?!\p{L})/gu;
+/** Opens a quotation that goes on in the next lines, and what closes it. A straight mark behind a digit means inches. */
+const OPENS = /[“„«「『]|(?<![^\s([])"(?=\S)/u;
+const CLOSES: Readonly<Record<string, RegExp>> = {
+  "“": /”/u,
+  "„": /[“”]/u,
+  "«": /»/u,
+  "「": /」/u,
+  "『": /』/u,
+  '"': /(?<=\S)"/u,
+};
 const FENCED = /(`{3,}|~{3,})[\s\S]*?(?:\1|$)/gu;
 /** Lines after which all is somebody else's: rules, tags, data, addresses, headers of mails, turns of a chat with or without their times. */
 const PASTED: readonly RegExp[] = [
   /^(?:[=#_*-]{3,}\s*$|-{2,}\s*\p{L})/u,
   /^(?:<[a-z!/?]|\[[^\]]{2,}\]|\{|\[\s*[{"]|"[^"]+"\s*:|\/[/*]|https?:\/\/\S+$)/iu,
   /^(?:from|to|cc|subject|date|sent|fwd?|von|an|betreff|de|à|objet|para|asunto|assunto|da|oggetto|van|onderwerp|от|кому|тема)\s*[:：]\s*\S/iu,
-  /^\p{L}[\p{L}\p{M} .'-]{0,30}[([,]?\s*\d{1,2}[:.]\d{2}\s*(?:[ap]m)?[)\]]?\s*[:：-]/iu,
-  /^(?:user|assistant|human|ai|bot|system|developer|tool|model|memory|facts?|profile|context)\s*(?:\([^)]*\))?\s*[:：>]/iu,
+  /^\p{L}[\p{L}\p{M} .'-]{0,30}[([,]?\s*\d{1,2}[:.]\d{2}\s*(?:[ap]m)?[)\]]?\s*(?:[:：]|-(?!\s*\d))/iu,
+  /^(?:user|assistant|human|ai|bot|system|developer|tool|model|memory|facts?|profile)\s*(?:\([^)]*\))?\s*[:：>]/iu,
 ];
 /** Lines that are quoted, data, code, or what an invented person does, by their form. */
 const MARKED_LINE =
-  /^(?:[>|\t]| {2,}\S+:|\*\p{L}[^*]*\s[^*]*\*)|^[^\n]{0,200}[={(][^\n]*[;{}]\s*(?:\/\/.*)?$/u;
+  /^(?:\s{0,3}[>＞|]|\t| {2,}\S+:|\*\p{L}[^*]*\s[^*]*\*)|^[^\n]{0,200}[={(][^\n]*[;{}]\s*(?:\/\/.*)?$/u;
+/** A quoted line that ends within a sentence: the next one goes on with it if it begins in a small letter. */
+const OPEN_LINE = /^\s{0,3}[>＞].*[^.!?…\s]\s*$/u;
 /** "key: value": people write one, and paste several. */
 const ENTRY = /^\s*[-*]?\s*[\p{L}\p{N}_ ]{1,24}[:：](?:\s|$)/u;
+/** Not in a time, an address or a smiley. */
+const COLON = /[:：](?![\d)(/]|-[)(])/gu;
+/** Colons of a line. One with more is data. */
+const COLONS = 8;
 /** Before a colon, they say that the rest is somebody else's. */
 const HANDING: readonly Cue[] = ["hands", "texts", "reports", "scenes"];
 
@@ -39,11 +55,12 @@ const hidden = (text: string): string => text.replaceAll(/[^\n]/gu, (sign) => GA
  * that follows a sign of pasted text, or a colon behind a word such as "translate". Each other character stays in its place.
  */
 export function ownWords(text: string): string {
-  const looked = text.slice(0, LONGEST);
+  const looked = text.slice(0, READ);
   const { languages } = read(looked);
-  const lines = looked.replaceAll(FENCED, hidden).split("\n");
+  const lines = withoutQuotations(looked.replaceAll(FENCED, hidden)).split("\n");
   const entries = lines.map((line) => ENTRY.test(line.slice(0, 200)));
   let isOver = false;
+  let isQuoted = false;
   return lines
     .map((line, i) => {
       const trimmed = line.trim();
@@ -54,18 +71,56 @@ export function ownWords(text: string): string {
       }
       isOver ||= isPasted(trimmed);
       const isEntry = entries[i] === true && (entries[i - 1] === true || entries[i + 1] === true);
-      if (isOver || isEntry || MARKED_LINE.test(line)) return hidden(line);
-      const own = line.replaceAll(QUOTED, hidden);
-      const colon = own.search(/[:：](?![\d)(/]|-[)(])/u);
-      if (colon < 0) return own;
-      const before = read(own.slice(0, colon), languages);
-      // "Some facts about me:" begins a list of the user's, and "in English:" a text.
-      const isOwn = OWN.some((cue) => has(before, cue)) && !PARTS.has(before.said);
-      const rest = readPart(own.slice(colon + 1), before);
-      const isHanding =
-        HANDING.some((cue) => has(before, cue)) || (!isOwn && (has(rest, "self") || has(rest, "whose")));
-      if (own.slice(colon + 1).trim() === "") isOver = isHanding || !isOwn;
-      return isHanding ? own.slice(0, colon + 1) + hidden(own.slice(colon + 1)) : own;
+      isQuoted = (isQuoted && /^\p{Ll}/u.test(trimmed)) || OPEN_LINE.test(line);
+      if (isOver || isQuoted || isEntry || MARKED_LINE.test(line)) return hidden(line);
+      const handed = handedIn(line, languages);
+      isOver = handed.isOver;
+      return line.slice(0, handed.from) + hidden(line.slice(handed.from));
+    })
+    .join("\n");
+}
+
+/** Where others' words begin in a line, behind a colon; `isOver`: and do not end with it. */
+function handedIn(line: string, languages: Reading["languages"]): { from: number; isOver: boolean } {
+  let start = 0;
+  const colons = Array.from(line.matchAll(COLON), ({ index }) => index);
+  if (colons.length > COLONS) return { from: 0, isOver: false };
+  for (const colon of colons) {
+    const before = read(line.slice(start, colon), languages);
+    start = colon + 1;
+    // "Some facts about me:" begins a list of the user's, and "in English:" a text.
+    const isOwn = OWN.some((cue) => has(before, cue)) && !PARTS.has(before.said);
+    const rest = readPart(line.slice(start), before);
+    const isHanding =
+      HANDING.some((cue) => has(before, cue)) || (!isOwn && (has(rest, "self") || has(rest, "whose")));
+    const isLast = line.slice(start).trim() === "";
+    if (isHanding || isLast) return { from: start, isOver: isLast && (isHanding || !isOwn) };
+  }
+  return { from: line.length, isOver: false };
+}
+
+/** A text with marks in place of its quotations: of those that nobody closes, up to its end. */
+function withoutQuotations(text: string): string {
+  let closes: RegExp | undefined;
+  return text
+    .split("\n")
+    .map((line, i, lines) => {
+      let from = 0;
+      if (closes !== undefined) {
+        from = line.search(closes) + 1;
+        if (from === 0) return hidden(line);
+        closes = undefined;
+      }
+      const rest = line.slice(from);
+      const own =
+        hidden(line.slice(0, from)) + (line.length > LONG_PARAGRAPH ? rest : rest.replaceAll(QUOTED, hidden));
+      const at = own.search(OPENS);
+      if (at < 0) return own;
+      const mark = own[at] ?? "";
+      closes = CLOSES[mark];
+      // One mark alone is a slip.
+      if (mark === '"' && !lines.slice(i + 1).some((one) => one.includes(mark))) closes = undefined;
+      return closes === undefined ? own : own.slice(0, at) + hidden(own.slice(at));
     })
     .join("\n");
 }

@@ -10,10 +10,13 @@ export const cs: LanguageWords = {
   you: "ty, tě, ti, tvůj, tvoje, vy, vám, váš, vaše",
   others:
     "on, ona, oni, jeho, její, jejich, kamarád*, přítel*, šéf*, koleg*, soused*, bratr*, brácha, sestr*, máma, mámy, matk*, tát*, otec, syn, syna, dcer*, manžel*, strýc, teta, babičk*, děd*, lidé, lidi, někdo",
-  third: "",
+  third: "má, bydlí, pracuje, žije, byl, byla, studuje",
+  theirs: "*uje, *eje",
   asks: "kdo, co, kdy, kde, proč, jak, jaký, jaká, jaké, který, kolik, mohl, můžeš, jsem já, dá se",
   denies:
     "ne, není, nejsem, nemám, nikdy, nic, žádn*, ani, bez, nebydlím, nejím, nepracuji, přestal*, bývalý, nesnáším, nebyl*, nemáme, nepij*, nemůžu, neumím, nechodím, nežij*",
+  now: "už, teď, nyní, dnes, víc, vlastně",
+  past: "bydlel*, žil*, pracoval*, byl jsem, byla jsem, měl jsem, měla jsem, studoval*, kdysi, předtím, tehdy",
   turns: "ale, protože, i když, takže",
   joins: "a, i",
   supposes:
@@ -22,6 +25,7 @@ export const cs: LanguageWords = {
     "říká*, říkal*, řekl*, tvrdí, tvrdil*, podle, prý, údajně, myslí si, věří, pověst*, píše, napsal*, slyšel*, myslí, prohlašuje",
   scenes:
     "představ si, předstírej*, hrajeme si, scénář, román, povídk*, příběh, postav*, jsi můj, ty jsi, fiktivn*, báseň, písničk*, kapitol*, monolog",
+  ends: "zpět ke mně, ve skutečném životě, konec hry, jiné téma, nové téma",
   hands: "přelož*, přeložit, oprav*, přepiš, shrň, zkrať, pokračuj, dokonči, zkontroluj gramatiku",
   texts:
     "dopis, text*, vět*, mail, e-mail, zpráv*, článek, recenz*, báseň, projev, citát, následující*, inzerát, nápis, odstavec",
@@ -30,5 +34,7 @@ export const cs: LanguageWords = {
     "vtip, žertuju, dělám si srandu, ne doopravdy, není pravda, lhal*, zapomeň na to, myslel*, spletl*, to byl*, výše uveden*, přelož*, zní to",
   points: "to je, to byl, to byla, myslel jsem",
   orders: "zapamatuj, ulož, ignoruj, přepiš, nahraď, zapomeň, smaž, od teď, odteď, musíš, přidej do",
-  memory: "uživatel*, asistent*, tvoje paměť, do paměti, instrukc*, administrátor*, oprávn*, souhlas*",
+  memory: "tvoje paměť, do paměti, instrukc*, administrátor*, oprávn*, souhlas*",
+  roles: "uživatel, uživatele, uživateli, uživatelka, asistent ai",
+  secrets: "heslo, hesla, kreditní karta, číslo karty, číslo účtu, kód pin",
 };

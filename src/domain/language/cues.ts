@@ -1,13 +1,19 @@
 import { RECORDS } from "./records.ts";
+import { isUnspaced } from "./scripts.ts";
 import type { LanguageWords } from "./words.ts";
 
 /** A kind of words: of a record, or of all. */
-export type Cue = Exclude<keyof LanguageWords, "shows">;
+export type Cue = Exclude<keyof LanguageWords, "shows" | keyof Attached>;
+type Attached = Pick<LanguageWords, "compounds" | "prefixes">;
 /** The expressions of a language. `words`: whole words that most sentences have, which tell the language. */
 type Language = {
   code: string;
+  /** True if it is written in Latin letters. */
+  isLatin: boolean;
   cues: ReadonlyMap<Cue, RegExp>;
   words: ReadonlySet<string>;
+  /** Phrases of some words, which tell it where none of those stands. */
+  phrases: RegExp;
   shows: readonly (readonly [predicate: string, words: RegExp])[];
 };
 
@@ -17,12 +23,10 @@ type Language = {
  */
 export type Reading = { said: string; names: readonly number[]; languages: readonly Language[] };
 
-/** Letters of languages that are looked for without spaces: they write none, or their endings are many. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['-]+[\p{L}\p{M}\p{N}]+)*/gu;
+const LATIN = /^[\p{Script=Latin}\P{L}]*$/u;
 const LETTERS = String.raw`[\p{L}\p{M}\p{N}'-]*`;
 
-const isUnspaced = (text: string): boolean => UNSPACED.test(text);
 const unmarked = (word: string): string =>
   word
     .normalize("NFD")
@@ -35,38 +39,85 @@ const listed = (words: string): string[] =>
     .filter((word) => word !== "")
     .flatMap((word) => [...new Set([word, unmarked(word)])]);
 
-function expressionOf(words: string): RegExp {
-  const parts = listed(words).map((word) =>
-    isUnspaced(word) ? word : `(?<= )${word.replaceAll("*", LETTERS)}(?= )`,
-  );
+/** The words of a kind, the longest first: "no longer" before "no". */
+function expressionOf(words: readonly string[], { compounds = "", prefixes = "" }: Attached): RegExp {
+  const attached = listed(prefixes).join("|");
+  const start = attached === "" ? "(?<= )" : `(?<= (?:${attached})?)`;
+  const longer = listed(compounds);
+  const [whole, flat]: [string[], string[]] = [[], []];
+  for (const word of words.toSorted((a, b) => b.length - a.length)) {
+    const plain = word.replaceAll("*", "");
+    const guards = longer
+      .filter((one) => one !== plain && one.includes(plain))
+      .map((one) => `(?!(?<=${one.slice(0, one.indexOf(plain))})${one.slice(one.indexOf(plain))})`);
+    const isFlat = word === plain && isUnspaced(word);
+    (isFlat ? flat : whole).push(guards.join("") + word.replaceAll("*", LETTERS));
+  }
+  // One look at the space before all words is faster than one for each.
+  const parts = [...(whole.length === 0 ? [] : [`${start}(?:${whole.join("|")})(?= )`]), ...flat];
   return new RegExp(parts.length === 0 ? "(?!)" : parts.join("|"), "gu");
 }
 
-const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(([code, { shows = {}, ...record }]) => ({
-  code,
-  // The names of a record's fields are the kinds.
-  cues: new Map(
-    (Object.entries(record) as [Cue, string][]).map(([cue, words]) => [cue, expressionOf(words)]),
-  ),
-  shows: Object.entries(shows).map(([predicate, words]) => [predicate, expressionOf(words)] as const),
-  // A single letter of another language is an article or a preposition.
-  words: new Set(
-    Object.values(record)
-      .flatMap(listed)
-      .filter((word) => !/^[a-z]$|[ *]/u.test(word)),
-  ),
-}));
+/** Kinds whose words are names and adverbs that other languages have too. */
+const TELLING_NONE: ReadonlySet<Cue> = new Set(["now", "ends", "secrets"]);
+
+const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
+  ([code, { shows = {}, compounds = "", prefixes = "", ...record }]) => {
+    const expression = (words: readonly string[]): RegExp => expressionOf(words, { compounds, prefixes });
+    // The names of a record's fields are the kinds.
+    const kinds = (Object.entries(record) as [Cue, string][]).map(
+      ([cue, words]) => [cue, listed(words)] as const,
+    );
+    const telling = kinds.flatMap(([cue, words]) => (TELLING_NONE.has(cue) ? [] : words));
+    return {
+      code,
+      isLatin: LATIN.test(record.common),
+      cues: new Map(kinds.map(([cue, words]) => [cue, expression(words)])),
+      shows: Object.entries(shows).map(
+        ([predicate, words]) => [predicate, expression(listed(words))] as const,
+      ),
+      // A single letter of another language is an article or a preposition.
+      words: new Set(
+        telling
+          .map((word) => (isUnspaced(word) ? word.replaceAll("*", "") : word))
+          .filter((word) => !/^[a-z]$|[ *]/u.test(word)),
+      ),
+      phrases: expression(kinds.flatMap(([, words]) => words.filter((word) => word.includes(" ")))),
+    };
+  },
+);
 const [ENGLISH] = LANGUAGES.filter(({ code }) => code === "en");
 
 /** Only English has it with a capital within a sentence. */
 const I = /(?<![\p{L}'’])I(?![\p{L}.])/u;
 const NO_LANGUAGES: readonly Language[] = [];
+/** A language in Latin letters without a record: no word says anything in it. */
+const UNKNOWN: Language = {
+  code: "",
+  isLatin: true,
+  cues: new Map(),
+  words: new Set(),
+  phrases: /(?!)/u,
+  shows: [],
+};
 
-/** Reads a text. `around`: the languages of what stands around it. */
+/** Words of a text that may be English, and have none of the words that most sentences have. */
+const FEW = 5;
+
+/** Reads a text. `around`: the languages of what stands around it. Without a word of its own, it is in those of its letters. */
 export function read(text: string, around: readonly Language[] = NO_LANGUAGES): Reading {
   const words = wordsIn(text);
-  return { ...words, languages: [...new Set([...languagesIn(words.said, I.test(text)), ...around])] };
+  const own = languagesIn(words.said, I.test(text));
+  const isLatin = LATIN.test(words.said);
+  const near = own.length > 0 ? around : around.filter((one) => one.isLatin === isLatin);
+  const languages = [...new Set([...own, ...near])];
+  if (languages.length > 0 || !isLatin) return { ...words, languages };
+  const isShort = words.said.split(" ").length - 2 <= FEW;
+  return { ...words, languages: isShort && ENGLISH !== undefined ? [ENGLISH] : [UNKNOWN] };
 }
+
+/** True if a text has words of a language with a record. */
+export const isRead = (text: string): boolean => languagesIn(wordsIn(text).said, I.test(text)).length > 0;
 
 /** Reads a part of what was read: its languages are those of the whole. */
 export const readPart = (text: string, { languages }: Pick<Reading, "languages">): Reading => ({
@@ -77,14 +128,14 @@ export const readPart = (text: string, { languages }: Pick<Reading, "languages">
 function wordsIn(text: string): Pick<Reading, "said" | "names"> {
   let said = " ";
   const names: number[] = [];
-  for (const [word] of text.replaceAll(/[’`´]/gu, "'").normalize("NFC").matchAll(WORD)) {
+  for (const [word] of text.replaceAll(/[’`´]/gu, "'").normalize("NFKC").matchAll(WORD)) {
     if (said !== " " && /^\p{Lu}[\p{L}\p{M}]/u.test(word)) names.push(said.length);
     said += `${word.toLowerCase()} `;
   }
   return { said, names };
 }
 
-/** The languages of which a text has most words. Without a word of any, Latin letters are read as English, and others are not. */
+/** The languages of which a text has most words, or else a phrase. */
 function languagesIn(said: string, hasI: boolean): readonly Language[] {
   const words = said.split(" ");
   const flat = isUnspaced(said);
@@ -96,8 +147,7 @@ function languagesIn(said: string, hasI: boolean): readonly Language[] {
       : found;
   });
   const most = Math.max(...hits);
-  if (most > 0) return LANGUAGES.filter((_, i) => hits[i] === most);
-  return ENGLISH !== undefined && /^[\p{Script=Latin}\P{L}]*$/u.test(said) ? [ENGLISH] : NO_LANGUAGES;
+  return LANGUAGES.filter(({ phrases }, i) => (most > 0 ? hits[i] === most : said.search(phrases) >= 0));
 }
 
 /** The places of the words of a kind. */
@@ -107,6 +157,15 @@ export const placesOf = ({ said, languages }: Pick<Reading, "said" | "languages"
 /** True if a text has a word of a kind. */
 export const has = ({ said, languages }: Pick<Reading, "said" | "languages">, cue: Cue): boolean =>
   languages.some(({ cues }) => said.search(cues.get(cue) ?? /(?!)/u) >= 0);
+
+/** A text without the words of a kind. */
+export const withoutWords = (reading: Reading, cue: Cue): Reading => ({
+  ...reading,
+  said: reading.languages.reduce(
+    (said, { cues }) => said.replaceAll(cues.get(cue) ?? /(?!)/gu, ""),
+    reading.said,
+  ),
+});
 
 /** True if a word is one that tells a language of the text. */
 export const isWordOf = (word: string, { languages }: Pick<Reading, "languages">): boolean =>
@@ -118,13 +177,14 @@ export const begins = ({ said, languages }: Pick<Reading, "said" | "languages">,
 
 /** True if a text denies something. A predicate may be English, whatever language its message is in. */
 export const deniesSomething = (text: string, { languages } = read(text)): boolean =>
-  has(readPart(text, withEnglish(languages)), "denies");
+  has(readPart(text, withEnglish({ languages })), "denies");
 
 /** The same of what is supposed or planned. */
 export const plansSomething = (text: string, { languages }: Pick<Reading, "languages">): boolean =>
-  has(readPart(text, withEnglish(languages)), "supposes");
+  has(readPart(text, withEnglish({ languages })), "supposes");
 
-const withEnglish = (languages: readonly Language[]) => ({
+/** These languages and English. */
+export const withEnglish = ({ languages }: Pick<Reading, "languages">) => ({
   languages: ENGLISH === undefined ? languages : [ENGLISH, ...languages],
 });
 
@@ -140,5 +200,24 @@ export const shows = ({ said, languages }: Reading, predicate: string): boolean 
 /** True if a text gives an order to a memory or an assistant, or speaks of them. */
 export const speaksToTheMemory = (text: string): boolean => {
   const reading = read(text);
-  return has(reading, "memory") || begins(reading, "orders");
+  return has(reading, "roles") || has(reading, "memory") || begins(reading, "orders");
+};
+
+/** A text about the user and the assistant without the words for these. */
+export function withoutRoles(text: string): string {
+  const plain = text.replaceAll(/[’`´]/gu, "'").normalize("NFKC");
+  const { said, languages } = read(plain);
+  const roles = new Set(languages.flatMap(({ cues }) => said.match(cues.get("roles") ?? /(?!)/gu) ?? []));
+  return [...roles].reduce((rest, words) => {
+    const spaced = words.replaceAll(" ", String.raw`[^\p{L}\p{N}]+`);
+    const whole = isUnspaced(words) ? spaced : String.raw`(?<![\p{L}\p{N}])${spaced}(?![\p{L}\p{N}])`;
+    return rest.replaceAll(new RegExp(whole, "giu"), " ");
+  }, plain);
+}
+
+const SECRETS = LANGUAGES.flatMap(({ cues }) => cues.get("secrets") ?? []);
+/** True if a text names a secret in any language. */
+export const namesSecret = (text: string): boolean => {
+  const { said } = wordsIn(text);
+  return SECRETS.some((words) => said.search(words) >= 0);
 };

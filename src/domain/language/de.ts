@@ -11,8 +11,11 @@ export const de: LanguageWords = {
   others:
     "er, sie, ihr, ihm, ihn, sein*, freund*, chef*, kolleg*, nachbar*, bruder, schwester, mutter, vater, mama, papa, sohn, tochter, frau, mann, onkel, tante, oma, opa, leute, man, jemand",
   third: "ist, hat, war, wohnt, hatte, sagt",
+  theirs: "*t",
   asks: "wer, wie, was, wann, wo, wohin, warum, welche*, kannst, könntest, bin ich, habe ich, hab ich, soll ich, gibt, stimmt, oder",
   denies: "nicht, kein*, nie, niemals, nichts, weder, ohne, aufgehört, früher, ehemalig*, hasse, kaum",
+  now: "jetzt, mehr, heute, inzwischen, mittlerweile, momentan, zurzeit, doch, eigentlich",
+  past: "wohnte*, lebte*, arbeitete*, war, waren, hatte, hatten, damals, einst, gelebt, gewohnt, gearbeitet",
   turns: "aber, sondern, obwohl, weil, denn, also, deshalb",
   joins: "und",
   supposes:
@@ -21,6 +24,7 @@ export const de: LanguageWords = {
     "sagt, sagte, sagen, behauptet*, meint, glaubt, denkt, laut, angeblich, gerücht*, schreibt, schrieb, erzählt*, heißt es, gehört, soll ich, finden, findet",
   scenes:
     "rollenspiel*, szenario, roman*, eine geschichte, kurzgeschichte, drehbuch, figur, tu so, tun wir so, du bist der, du bist die, du spielst, spielen wir, fiktiv*, gedicht*, liedtext, kapitel, monolog, theater*, szene, rolle",
+  ends: "zurück zu mir, im echten leben, ende des spiels, spiel beendet, genug gespielt, neues thema, anderes thema, nun zu mir",
   hands:
     "übersetz*, korrigier*, formuliere diesen, umformulier*, kürze, fasse zusammen, fass das, schreib das um, verbessere, setze fort, sortiere, lektorier*, schreib weiter, schreib bitte weiter",
   texts:
@@ -28,9 +32,12 @@ export const de: LanguageWords = {
   frames: "zur info, info, übrigens, hinweis, kontext, hintergrund, nicht vergessen, für den, für die",
   undoes:
     "scherz*, spaß, quatsch, stimmt nicht, doch nicht, nicht wirklich, war gelogen, vergiss das, falsches fenster, ich meinte, korrektur, das war, das ist, der obige, übersetz*, klingt das",
-  points: "das ist, das war, es ist, es war, ich meine, ich meinte",
+  points: "das ist, das war, ich meine, ich meinte",
   orders:
     "speicher*, ignorier*, überschreib*, ersetze, merke dir, merk dir, vergiss, ab jetzt, ab sofort, von nun an, du musst, lösche",
   memory:
-    "der nutzer*, des nutzers, dem nutzer, den nutzer, der benutzer*, des benutzers, dem benutzer, assistent*, dein gedächtnis, systemprompt, anweisung*, administrator*, autorisier*, einwilligung",
+    "dein gedächtnis, systemprompt, anweisung*, der administrator, des administrators, autorisier*, einwilligung",
+  roles:
+    "der nutzer, die nutzerin, des nutzers, dem nutzer, den nutzer, der benutzer, die benutzerin, des benutzers, dem benutzer, den benutzer, der assistent, des assistenten, dem assistenten, den assistenten",
+  secrets: "passwort*, kennwort*, kontonummer*, kreditkarte*, kartennummer*, geheimzahl, zugangscode",
 };

@@ -10,9 +10,12 @@ export const es: LanguageWords = {
   you: "tú, tu, te, ti, tus, usted, su, vosotros, ustedes",
   others:
     "ella, ellos, ellas, su, sus, le, amig*, jef*, colega*, compañer*, vecin*, herman*, madre, padre, mamá, papá, hij*, mujer, marido, esposa, esposo, novi*, tío, tía, primo, prima, abuel*, gente, alguien",
-  third: "",
+  third: "es, está, tiene, vive, trabaja, era, fue, estudia",
+  theirs: "*a, *e",
   asks: "quién*, cuándo, dónde, por qué, cómo, cuál*, cuánt*, puedes, podrías, soy yo, es, hay, debo",
   denies: "no, nunca, jamás, nada, ningun*, ni, tampoco, sin, ya no, dejé, antiguo, odio, en mi vida",
+  now: "ya, ahora, más, hoy, actualmente, en realidad",
+  past: "vivía, viví, trabajaba, trabajé, era, tenía, estudiaba, vivíamos, teníamos, antes, antaño, solía",
   turns: "pero, sino, porque, aunque, así que, entonces",
   joins: "y, e",
   supposes:
@@ -21,6 +24,7 @@ export const es: LanguageWords = {
     "dice, dicen, decía, dijo, dijeron, según, cree que, afirma, supuestamente, rumor*, al parecer, parece que, cuenta que, escribió, piensa que, oí, cuenta, opina, asegura",
   scenes:
     "imagina, imagínate, finge, finjamos, juego de rol, guion, novela, cuento, relato, personaje, tú eres el, tú eres la, eres el, eres la, jugamos, escenario, ficticio, ficticia, poema, canción, capítulo, monólogo",
+  ends: "volviendo a mí, en la vida real, fin del juego, se acabó el juego, otro tema, nuevo tema, cambio de tema",
   hands:
     "traduce*, traducir, tradúce*, corrige*, reescribe*, resume*, acorta*, continúa, completa*, reformula*, ordena estas, mejora este",
   texts:
@@ -28,9 +32,10 @@ export const es: LanguageWords = {
   frames: "por cierto, nota, contexto, para que sepas, no olvides, info",
   undoes:
     "broma, bromeo, es broma, no realmente, mentira, olvídalo, olvida eso, quise decir, me equivoqué, en realidad no, eso era, eso es, lo anterior, traduce*, suena",
-  points: "eso es, eso era, es, era, me refería a",
+  points: "eso es, eso era, me refería a",
   orders:
     "memoriza, recuerda que el, guarda, ignora, reemplaza, sustituye, olvida, borra, a partir de ahora, desde ahora, debes, añade a",
-  memory:
-    "el usuario, del usuario, al usuario, asistente, tu memoria, tu perfil, instrucciones, administrador, autoriz*, consient*",
+  memory: "tu memoria, tu perfil, instrucciones, el administrador, del administrador, autoriz*, consient*",
+  roles: "el usuario, la usuaria, del usuario, al usuario, el asistente, del asistente, al asistente",
+  secrets: "contraseña*, tarjeta, clave secreta, número de cuenta, código de seguridad",
 };

@@ -11,8 +11,12 @@ export const fr: LanguageWords = {
   others:
     "il, elle, ils, elles, lui, leur, son, sa, ses, ami*, chef*, collègue*, voisin*, frère*, soeur*, mère, père, maman, papa, fils, fille*, femme, mari, oncle, tante, cousin*, grand-mère, grand-père, gens, quelqu'un",
   third: "est, était, avait, habite, dit",
+  theirs: "*e, *t",
   asks: "qui, quoi, quand, pourquoi, comment, quel*, est-ce, suis-je, ai-je, peux, pourrais, peut-on, n'est-ce, y a-t-il",
-  denies: "ne, n'*, pas, jamais, rien, aucun*, ni, sans, ancien*, arrêté, déteste",
+  denies:
+    "plus maintenant, plus du tout, ne, n'*, pas, jamais, rien, aucun*, ni, sans, ancien*, arrêté, déteste",
+  now: "maintenant, plus, aujourd'hui, actuellement, désormais, vraiment",
+  past: "j'habitais, j'étais, j'avais, vivais, travaillais, étais, avais, habitais, autrefois, auparavant, avions, étions",
   turns: "mais, parce, car, quoique, donc, alors",
   joins: "et",
   supposes:
@@ -21,6 +25,7 @@ export const fr: LanguageWords = {
     "dit, disent, dit-on, prétend*, paraît, selon, d'après, croit, pense que, affirme, il paraît, rumeur*, soi-disant, écrit, raconte*, entendu, trouve, trouvent, raconte, disait",
   scenes:
     "imagine, jeu de rôle, scénario, roman, conte, une histoire, personnage, tu es le, tu es la, tu joues, je joue l'*, je joue le rôle, jouons, faisons comme, fictif*, poème, chanson, chapitre, monologue, pièce",
+  ends: "revenons à moi, dans la vraie vie, fin du jeu, jeu terminé, on arrête le jeu, autre sujet, nouveau sujet",
   hands:
     "tradui*, corrige*, reformule*, résume*, raccourci*, continue, complète, réécri*, relis, trie*, mets en, améliore",
   texts:
@@ -31,6 +36,8 @@ export const fr: LanguageWords = {
   points: "c'est, c'était, je parlais de, je voulais dire",
   orders:
     "mémorise*, enregistre*, ignore*, remplace*, ajoute à, oublie, efface, souviens-toi, retiens, désormais, dorénavant, à partir de maintenant, tu dois, vous devez",
-  memory:
-    "l'utilisateur, utilisateur, l'assistant, assistant, ta mémoire, ton profil, prompt système, instructions, administrateur, autorise*, consent*",
+  memory: "ta mémoire, ton profil, prompt système, instructions, l'administrateur, autorise*, consent*",
+  roles: "l'utilisateur, l'utilisatrice, utilisateur, utilisatrice, l'assistant",
+  secrets:
+    "mot de passe, mots de passe, carte bancaire, carte de crédit, code secret, numéro de compte, numéro de carte",
 };

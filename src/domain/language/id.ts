@@ -13,6 +13,8 @@ export const id: LanguageWords = {
   third: "",
   asks: "siapa, apa, kapan, di mana, dimana, kenapa, mengapa, bagaimana, berapa, apakah, bisakah, mana",
   denies: "tidak, bukan, tak, nggak, gak, belum, jangan, tanpa, tidak pernah, berhenti, dulu, mantan, benci",
+  now: "lagi, sekarang, kini, hari ini, sebenarnya",
+  past: "dulu, dahulu, pernah, waktu itu, dulunya, sebelumnya",
   turns: "tapi, tetapi, namun, karena, jadi",
   joins: "dan",
   supposes:
@@ -21,6 +23,7 @@ export const id: LanguageWords = {
     "kata, katanya, bilang, berkata, menurut, konon, mengaku, mengklaim, percaya, kabarnya, rumor, gosip, menulis, dengar",
   scenes:
     "bayangkan, pura-pura, bermain peran, skenario, novel, cerita, cerpen, tokoh, karakter, kamu adalah, fiksi, puisi, lagu, bab, monolog, naskah, dialog",
+  ends: "kembali ke saya, di dunia nyata, permainan selesai, akhir permainan, topik lain, topik baru",
   hands: "terjemah*, perbaiki, koreksi, tulis ulang, ringkas, rangkum, persingkat, lanjutkan, lengkapi",
   texts:
     "surat, teks, kalimat, email, pesan, artikel, ulasan, puisi, pidato, kutipan, berikut, iklan, papan, paragraf",
@@ -30,5 +33,7 @@ export const id: LanguageWords = {
   points: "itu, maksudku",
   orders:
     "ingat bahwa, simpan, catat, abaikan, ganti, timpa, lupakan, hapus, mulai sekarang, mulai saat ini, kamu harus, tambahkan",
-  memory: "pengguna, asisten, ingatanmu, memorimu, instruksi, administrator, mengizinkan, persetujuan",
+  memory: "ingatanmu, memorimu, instruksi, administrator, mengizinkan, persetujuan",
+  roles: "pengguna, asisten ai",
+  secrets: "kata sandi, sandi saya, nomor kartu, nomor rekening, kartu kredit",
 };

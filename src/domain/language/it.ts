@@ -10,9 +10,12 @@ export const it: LanguageWords = {
   you: "tu, ti, te, tuo, tua, tuoi, tue, voi, lei",
   others:
     "lui, lei, loro, suo, sua, suoi, sue, amic*, capo, collega, colleghi, vicino, fratello, sorella, madre, padre, mamma, papà, figli*, moglie, marito, fidanzat*, zio, zia, cugin*, nonn*, suocer*, gente, qualcuno",
-  third: "",
+  third: "è, ha, vive, abita, lavora, era, aveva, studia",
+  theirs: "*a, *e",
   asks: "chi, che, cosa, quando, dove, perché, come, quale, quali, quant*, puoi, potresti, sono io, è vero",
   denies: "non, mai, niente, nulla, nessun*, né, senza, neanche, smesso, ex, odio",
+  now: "ora, adesso, più, oggi, ormai, attualmente, anzi",
+  past: "abitavo, vivevo, lavoravo, ero, avevo, studiavo, avevamo, eravamo, una volta, un tempo, prima",
   turns: "ma, però, perché, anche se, quindi, allora",
   joins: "e, ed",
   supposes:
@@ -21,6 +24,7 @@ export const it: LanguageWords = {
     "dice, diceva, disse, detto, dicono, sostien*, secondo, crede che, afferma, pare, presunt*, corre voce, racconta*, scrive, pensa che, sentito dire, trova che, assicura",
   scenes:
     "immagina, fingi, facciamo finta, gioco di ruolo, copione, romanzo, racconto, una storia, personaggio, tu sei il, tu sei la, sei il, sei la, scenario, inventat*, poesia, canzone, capitolo, monologo",
+  ends: "torniamo a me, nella vita reale, fine del gioco, gioco finito, altro argomento, nuovo argomento, cambio argomento",
   hands:
     "traduci, tradurre, traduc*, correggi*, riscrivi*, riassumi*, accorcia*, continua, completa, riformula*",
   texts:
@@ -28,9 +32,10 @@ export const it: LanguageWords = {
   frames: "a proposito, nota, contesto, non dimenticare, info, per la cronaca",
   undoes:
     "scherzo, scherzavo, non davvero, non è vero, bugia, lascia perdere, dimentica, intendevo, ho sbagliato, anzi no, quello era, quella è, il testo sopra, traduci*, suona",
-  points: "quello è, quello era, è, era, intendevo",
+  points: "quello è, quello era, intendevo",
   orders:
     "memorizza, salva, ricorda che l'*, ignora, sostituisci, dimentica, cancella, d'ora in poi, da ora in poi, devi, aggiungi",
-  memory:
-    "l'utente, dell'utente, utente, assistente, la tua memoria, il tuo profilo, istruzioni, amministratore, autorizz*, acconsent*",
+  memory: "la tua memoria, il tuo profilo, istruzioni, l'amministratore, autorizz*, acconsent*",
+  roles: "l'utente, dell'utente, all'utente, utente, l'assistente, dell'assistente, all'assistente",
+  secrets: "parola d'ordine, parola chiave, carta di credito, numero di conto, codice segreto",
 };

@@ -11,8 +11,11 @@ export const nl: LanguageWords = {
   others:
     "hij, zij, ze, hem, haar, hun, vriend*, baas, collega*, buur*, broer*, zus*, moeder, vader, mama, papa, zoon, dochter*, vrouw, man, oom, tante, oma, opa, mensen, iemand",
   third: "is, heeft, was, woont, had, zegt",
+  theirs: "*t",
   asks: "wie, wat, waar, wanneer, waarom, hoe, welke, kun, kan, zou, ben ik, heb ik, is het, is mijn, mag, moet",
   denies: "niet, geen, nooit, niets, noch, zonder, gestopt, vroeger, voormalig*, haat, nauwelijks",
+  now: "nu, meer, vandaag, momenteel, tegenwoordig, inmiddels, eigenlijk",
+  past: "woonde*, leefde*, werkte*, was, waren, had, hadden, destijds, gewoond, geleefd, gewerkt",
   turns: "maar, omdat, want, hoewel, dus",
   joins: "en",
   supposes:
@@ -21,6 +24,7 @@ export const nl: LanguageWords = {
     "zegt, zei, zeggen, beweer*, volgens, gelooft, denkt, zogenaamd, blijkbaar, gerucht*, schrijft, schreef, vertelt, vertelde, gehoord, vindt, vinden, vond",
   scenes:
     "rollenspel, scenario, roman, een verhaal, script, personage, doe alsof, jij bent de, je bent de, jij speelt, fictie*, gedicht, liedje, hoofdstuk, monoloog, toneelstuk",
+  ends: "terug naar mij, in het echt, einde spel, genoeg gespeeld, nieuw onderwerp, ander onderwerp, nu over mij",
   hands:
     "vertaal*, vertalen, corrigeer, verbeter, herschrijf, vat samen, samenvat*, verkort, ga verder, maak af, herformuleer",
   texts:
@@ -28,9 +32,10 @@ export const nl: LanguageWords = {
   frames: "trouwens, ter info, info, context, let op, vergeet niet",
   undoes:
     "grapje, geintje, niet echt, klopt niet, niet waar, gelogen, laat maar, vergeet dat, ik bedoelde, verkeerd*, dat was, dat is, bovenstaande, vertaal*, klinkt dat",
-  points: "dat is, dat was, het is, ik bedoel, ik bedoelde",
+  points: "dat is, dat was, ik bedoel, ik bedoelde",
   orders:
     "sla op, onthoud dat de, negeer, vervang, overschrijf, vergeet, wis, vanaf nu, voortaan, je moet, voeg toe",
-  memory:
-    "de gebruiker*, gebruiker, assistent, je geheugen, je profiel, instructies, beheerder, autorisatie, toestemming",
+  memory: "je geheugen, je profiel, instructies, de beheerder, autorisatie, toestemming",
+  roles: "de gebruiker, de gebruikers, gebruiker, de assistent",
+  secrets: "wachtwoord*, pincode*, rekeningnummer*, creditcard*, kaartnummer",
 };

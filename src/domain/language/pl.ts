@@ -10,9 +10,12 @@ export const pl: LanguageWords = {
   you: "ty, ci, cię, ciebie, twój, twoja, twoje, pan, pani",
   others:
     "on, ona, oni, one, jego, jej, ich, przyjaci*, kolega, koleżanka, szef*, sąsiad*, brat*, siostr*, mama, mamy, mamie, matka, matki, ojciec, tata, syn, syna, synem, córk*, żon*, mąż*, wuj*, ciocia, babci*, dziad*, ludzie, ktoś",
-  third: "",
+  third: "jest, ma, mieszka, pracuje, lubi, był, była",
+  theirs: "*a, *e, *i",
   asks: "kto, co, kiedy, gdzie, dlaczego, jak, jaki, jaka, jakie, który, czy, ile, możesz, mógłbyś",
   denies: "nie, nigdy, nic, żaden, żadnych, żadnej, ani, bez, przestał*, dawniej, były, nienawidzę",
+  now: "już, teraz, dziś, dzisiaj, obecnie, więcej, jednak",
+  past: "mieszkał*, pracował*, żył*, byłem, byłam, miałem, miałam, uczył*, kiedyś, dawniej, wtedy",
   turns: "ale, lecz, bo, ponieważ, chociaż, więc, a",
   joins: "i, oraz",
   supposes:
@@ -21,6 +24,7 @@ export const pl: LanguageWords = {
     "mówi*, powiedział*, twierdzi*, według, podobno, rzekomo, uważa*, sądzi*, plotk*, pisze, napisał*, słyszał*, zdaniem, myślą, opowiada*",
   scenes:
     "wyobraź, udawaj*, odgrywa*, scenariusz, powieść, opowiadani*, postać, postaci, jesteś moim, ty jesteś, wcielam, fikcyjn*, wiersz, piosenk*, rozdział, monolog, gra fabularna",
+  ends: "wracając do mnie, naprawdę ja, w prawdziwym życiu, koniec gry, koniec zabawy, inny temat, nowy temat",
   hands: "przetłumacz*, tłumacz*, popraw, skoryguj, przeredaguj, streść, skróć, kontynuuj, dokończ, podsumuj",
   texts:
     "list, tekst*, zdani*, mail*, wiadomoś*, artykuł, recenzj*, wiersz, przemówienie, cytat, następując*, ogłoszeni*, napis, akapit",
@@ -30,6 +34,7 @@ export const pl: LanguageWords = {
   points: "to jest, to był, to była, mam na myśli",
   orders:
     "zapamiętaj, zapisz, ignoruj, zignoruj, zastąp, nadpisz, zapomnij, usuń, od teraz, odtąd, musisz, dodaj do",
-  memory:
-    "użytkownik*, asystent*, twoja pamięć, twojej pamięci, pamięci, instrukcj*, administrator*, upoważni*, zgadza się",
+  memory: "twoja pamięć, twojej pamięci, pamięci, instrukcj*, administrator*, upoważni*, zgadza się",
+  roles: "użytkownik, użytkownika, użytkownikowi, użytkowniczka, asystent ai",
+  secrets: "hasło, hasła, karta kredytowa, numer karty, numer konta, kod pin",
 };

@@ -10,9 +10,12 @@ export const pt: LanguageWords = {
   you: "você, te, ti, tu, teu, tua, seu, sua",
   others:
     "ele, ela, eles, elas, dele, dela, seu, sua, amig*, chefe, colega*, vizinh*, irmão, irmã, mãe, pai, filh*, mulher, marido, esposa, namorad*, tio, tia, primo, prima, avó, avô, gente, alguém",
-  third: "",
+  third: "é, está, tem, mora, vive, trabalha, era, foi, estuda",
+  theirs: "*a, *e, *ou",
   asks: "quem, o que, quando, onde, por que, como, qual*, quant*, pode, poderia, será, sou eu, há",
   denies: "não, nunca, jamais, nada, nenhum*, nem, sem, tampouco, já não, deixei, antigo, odeio",
+  now: "já, agora, mais, hoje, atualmente, na verdade",
+  past: "morava, morei, vivia, trabalhava, trabalhei, era, tinha, estudava, morávamos, tínhamos, antes, antigamente",
   turns: "mas, porque, embora, então",
   joins: "e",
   supposes:
@@ -21,6 +24,7 @@ export const pt: LanguageWords = {
     "diz, disse*, dizia*, dizem, segundo, acha que, afirma, alega, supostamente, boato*, parece que, contou, escreveu, pensa que, ouvi, acha, acham, jura, falou",
   scenes:
     "imagina, finja, vamos fingir, roteiro, romance, um conto, uma história, personagem, você é o, você é a, tu és, cenário, fictíci*, poema, letra de, capítulo, monólogo, faz de conta, jogo de",
+  ends: "voltando a mim, na vida real, fim do jogo, acabou o jogo, outro assunto, novo assunto, mudando de assunto",
   hands: "traduz*, corrija, corrige, reescrev*, resum*, encurt*, continue, complete, revis*, reformul*",
   texts:
     "carta, texto, frase*, e-mail, mensage*, artigo, resenha, poema, discurso, citação, seguinte*, anúncio, cartaz, parágrafo, falas",
@@ -30,6 +34,8 @@ export const pt: LanguageWords = {
   points: "isso é, isso era, quis dizer",
   orders:
     "memorize, guarde, lembre, ignore, substitua, esqueça, apague, a partir de agora, de agora em diante, você deve, adicione",
-  memory:
-    "o usuário, do usuário, ao usuário, utilizador, assistente, sua memória, tua memória, instruções, administrador, autoriz*, consent*",
+  memory: "sua memória, tua memória, instruções, o administrador, do administrador, autoriz*, consent*",
+  roles:
+    "o usuário, a usuária, do usuário, ao usuário, o utilizador, do utilizador, o assistente, do assistente, ao assistente",
+  secrets: "senha*, palavra-passe, cartão de crédito, número da conta, código de segurança",
 };

@@ -11,8 +11,11 @@ export const sv: LanguageWords = {
   others:
     "han, hon, de, dem, hans, hennes, deras, vän*, kompis*, chef*, kollega*, granne*, bror*, syster*, mamma, pappa, mor, far, son*, dotter*, fru, man, sambo, mormor, morfar, farmor, farfar, folk, någon",
   third: "är, har, var, bor, hade, säger",
+  theirs: "*r",
   asks: "vem, vad, när, var, varför, hur, vilken, vilka, kan, har jag, är jag, är det, ska, finns",
   denies: "inte, aldrig, ingen, inget, inga, varken, utan, slutat, före detta, hatar, knappt",
+  now: "nu, längre, mer, idag, numera, faktiskt",
+  past: "bodde, levde, arbetade, jobbade, var, hade, pluggade, förut, tidigare, på den tiden",
   turns: "men, eftersom, fast, därför, så",
   joins: "och",
   supposes:
@@ -21,6 +24,7 @@ export const sv: LanguageWords = {
     "säger, sa, sade, påstår, påstod, enligt, tror, tycker, tydligen, rykte*, skriver, skrev, berättar, hört, anser, menar",
   scenes:
     "låtsas, rollspel, scenario, roman, berättelse, saga, manus, karaktär, du är, du spelar, påhittad*, dikt, sång, kapitel, monolog, pjäs",
+  ends: "tillbaka till mig, på riktigt, slut på spelet, nytt ämne, annat ämne, nu om mig",
   hands:
     "översätt*, rätta, korrigera, skriv om denna, sammanfatta, förkorta, fortsätt, korrekturläs, omformulera",
   texts:
@@ -31,6 +35,7 @@ export const sv: LanguageWords = {
   points: "det är, det var, jag menar, jag menade",
   orders:
     "spara, kom ihåg att användaren, ignorera, ersätt, skriv över, glöm, radera, från och med nu, hädanefter, du måste, lägg till",
-  memory:
-    "användaren*, användare, assistent, ditt minne, din profil, instruktion*, administratör, godkänner, tillstånd",
+  memory: "ditt minne, din profil, instruktion*, administratören, godkänner, tillstånd",
+  roles: "användaren, användarens, användare, assistenten, assistentens",
+  secrets: "lösenord*, pinkod*, kontonummer, kreditkort*, kortnummer",
 };

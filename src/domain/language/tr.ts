@@ -10,10 +10,12 @@ export const tr: LanguageWords = {
   you: "sen, sana, seni, senin, siz, size, sizin",
   others:
     "o, onlar, onun, onların, arkadaş*, patron*, meslektaş*, komşu*, kardeş*, abim, ablam, anne*, baba*, oğlum, kızım, eşim, karım, kocam, amca*, teyze*, dede*, insanlar, biri, birisi",
-  third: "",
+  third: "yaşıyor, oturuyor, çalışıyor, seviyor, *ıyor, *iyor, *uyor, *üyor",
   asks: "kim, ne, ne zaman, nerede, neden, niye, nasıl, hangi, kaç, mı, mi, mu, mü, mıyım, miyim, muyum",
   denies:
     "değil*, yok, hiç, asla, hayır, ne de, olmadan, bıraktım, eskiden, eski, nefret, artık değil, *mıyorum, *miyorum, *muyorum, *müyorum, *madım, *medim, yemem, içmem, sevmem",
+  now: "artık, şimdi, bugün, şu anda, aslında",
+  past: "*ıyordum, *iyordum, *uyordum, *üyordum, yaşadım, oturdum, çalıştım, eskiden, o zamanlar, bir zamanlar",
   turns: "ama, fakat, çünkü, ancak, ise",
   joins: "ve",
   supposes:
@@ -22,6 +24,7 @@ export const tr: LanguageWords = {
     "diyor, dedi, diyorlar, söylüyor, söyledi, göre, güya, sözde, iddia*, sanıyor, söylenti, yazmış, yazdı, *mışım, *mişim, duydum",
   scenes:
     "hayal et, farzet, rol yap*, rol oyunu, senaryo, roman*, hikaye*, öykü*, karakter*, sen bir, kurgusal, şiir*, şarkı*, bölüm, monolog, canlandır*",
+  ends: "bana dönelim, gerçek hayatta, oyun bitti, oyunun sonu, başka konu, yeni konu",
   hands: "çevir*, tercüme, düzelt, yeniden yaz, özetle, kısalt, devam et, tamamla",
   texts:
     "mektup, metin, metni, cümle*, mail, e-posta, mesaj*, makale, yorum, şiir, konuşma, alıntı, aşağıdaki, şu, ilan, tabela, paragraf",
@@ -31,5 +34,7 @@ export const tr: LanguageWords = {
   points: "o, bu, demek istedim",
   orders:
     "hatırla, kaydet, görmezden gel, yok say, değiştir, unut, sil, bundan sonra, bundan böyle, şu andan itibaren",
-  memory: "kullanıcı*, asistan*, hafızan*, belleğin*, talimat*, yönetici*, onayladı*, izin ver*",
+  memory: "hafızan*, belleğin*, talimat*, yönetici onay*, onayladı*, izin ver*",
+  roles: "kullanıcı, kullanıcının, kullanıcıya, kullanıcıyı, asistan, asistanın",
+  secrets: "şifre, şifrem, şifresi, parola, parolam, kredi kartı*, kart numara*, hesap numara*",
 };

@@ -13,6 +13,8 @@ export const vi: LanguageWords = {
   third: "",
   asks: "ai, gì, khi nào, ở đâu, tại sao, vì sao, thế nào, bao nhiêu, có phải, liệu, phải chăng, làm sao",
   denies: "không, chưa, chẳng, đừng, không bao giờ, không còn, bỏ, ngừng, trước đây, ghét, chả",
+  now: "nữa, bây giờ, giờ, hiện nay, hôm nay",
+  past: "từng, trước đây, hồi đó, ngày xưa, trước kia, đã từng",
   turns: "nhưng, vì, bởi vì, nên, tuy",
   joins: "và",
   supposes:
@@ -20,6 +22,7 @@ export const vi: LanguageWords = {
   reports: "nói, bảo, kể, theo, cho rằng, nghĩ rằng, nghe nói, đồn, tin đồn, viết, tuyên bố, tin rằng",
   scenes:
     "tưởng tượng, giả vờ, nhập vai, đóng vai, kịch bản, tiểu thuyết, truyện, nhân vật, bạn là, hư cấu, bài thơ, bài hát, chương, độc thoại",
+  ends: "quay lại với tôi, ngoài đời, hết trò chơi, kết thúc trò chơi, chủ đề khác, chủ đề mới",
   hands: "dịch, sửa lỗi, viết lại, tóm tắt, rút gọn, viết tiếp, hoàn thành, chỉnh sửa câu",
   texts:
     "thư, văn bản, câu, tin nhắn, email, bài viết, đánh giá, bài thơ, bài phát biểu, trích dẫn, sau đây, quảng cáo, biển, đoạn",
@@ -28,5 +31,7 @@ export const vi: LanguageWords = {
   points: "đó là, ý tôi là",
   orders:
     "hãy nhớ, ghi nhớ, lưu lại, bỏ qua, thay thế, ghi đè, quên, xóa, từ giờ, từ nay, bạn phải, thêm vào",
-  memory: "người dùng, trợ lý, bộ nhớ, chỉ thị, quản trị viên, cho phép, đồng ý cho",
+  memory: "bộ nhớ, chỉ thị, quản trị viên, cho phép, đồng ý cho",
+  roles: "người dùng, trợ lý ai",
+  secrets: "mật khẩu, mã pin, số thẻ, số tài khoản, thẻ tín dụng",
 };

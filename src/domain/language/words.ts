@@ -15,11 +15,19 @@ export type LanguageWords = {
   you: string;
   /** Others: pronouns, and persons of somebody's life. */
   others: string;
-  /** Verbs of others, in languages that name the speaker in each sentence: "is". */
+  /** Verbs of others that everybody uses: "is". */
   third: string;
+  /** Endings of verbs of others. Behind the first word of a sentence, they tell that that is a name. */
+  theirs?: string;
+  /** Endings of verbs in the past, whoever does it. */
+  did?: string;
   /** Begins a question, also without its mark. */
   asks: string;
   denies: string;
+  /** Words beside a denial that stands alone: "no longer". */
+  now: string;
+  /** Words that put what the speaker is and does into the past. */
+  past: string;
   /** Ends what a denial before or behind it denies: "but", "because". */
   turns: string;
   /** Ends what a denial behind it denies: "and". */
@@ -30,6 +38,8 @@ export type LanguageWords = {
   reports: string;
   /** Sets up an invented person or world, which holds for later messages too. */
   scenes: string;
+  /** Ends a scene, and work on texts that come: "back to me". */
+  ends: string;
   /** Hands over a text to be worked on: "translate". */
   hands: string;
   /** Names of texts: after a colon behind one, the text follows. */
@@ -42,8 +52,16 @@ export type LanguageWords = {
   points: string;
   /** Orders to a memory or an assistant, at the beginning of a clause. */
   orders: string;
-  /** The memory, its user and its assistant. */
+  /** The memory, and who may command it. */
   memory: string;
+  /** The user and the assistant, as a text about them names them. */
+  roles: string;
+  /** Names of what nobody should store: "password". */
+  secrets: string;
+  /** Words without spaces that hold a shorter word of another meaning: that one is not seen in them. */
+  compounds?: string;
+  /** Letters that are attached before a word: "and". */
+  prefixes?: string;
   /** Words of which a message has to have one to state such a fact, by the beginning of an English predicate. */
   shows?: Readonly<Record<string, string>>;
 };

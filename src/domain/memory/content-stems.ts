@@ -1,9 +1,9 @@
 import { stemmer } from "stemmer";
+import { isUnspaced } from "../language/scripts.ts";
 import { folded } from "../ranking/fold.ts";
 
 const WORD = /\d{1,3}(?:[.,]\d{3})+(?![\d\p{L}])|[\p{L}\p{N}][\p{L}\p{N}'’.@+-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu;
 const LATIN = /^[a-z']+$/;
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 /** Words that say nothing about a fact. */
 const EMPTY = new Set(
@@ -54,6 +54,14 @@ export const saidIn = (source: string): Said => ({
   flat: folded(source).replaceAll(/\s+/gu, ""),
 });
 
+/** A word of a text, by its place: its stem, and those of its parts. */
+export type PlacedWord = { index: number; stems: ReadonlySet<string> };
+export const placedWords = (text: string): PlacedWord[] =>
+  Array.from(text.matchAll(WORD), ({ 0: word, index }) => ({
+    index,
+    stems: new Set([stem(word), ...partsOf(word)]),
+  }));
+
 /** The words of several sources. */
 export const joined = (some: readonly Said[]): Said => ({
   stems: new Set(some.flatMap(({ stems }) => [...stems])),
@@ -61,7 +69,7 @@ export const joined = (some: readonly Said[]): Said => ({
 });
 
 /** A word that a source has to say: one of these lists of stems, or a text of a script without spaces. */
-type Needed = { anyOf: readonly (readonly string[])[] } | { flat: string };
+export type Needed = { anyOf: readonly (readonly string[])[] } | { flat: string };
 
 /** The words of a text that a source has to say, each once. Many sources are searched for them: stem them once. */
 export function needsOf(text: string): readonly Needed[] {
@@ -69,7 +77,7 @@ export function needsOf(text: string): readonly Needed[] {
   for (const word of new Set(wordsOf(text))) {
     const plain = folded(word);
     if (EMPTY.has(plain)) continue;
-    if (UNSPACED.test(word)) needed.set(plain, { flat: plain });
+    if (isUnspaced(word)) needed.set(plain, { flat: plain });
     else {
       const anyOf = [[stem(word)], partsOf(word)];
       needed.set(anyOf.map((stems) => stems.join(" ")).join("\n"), { anyOf });

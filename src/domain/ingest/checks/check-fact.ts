@@ -5,13 +5,15 @@ import {
   plansSomething,
   readPart,
   speaksToTheMemory,
+  withoutRoles,
 } from "../../language/cues.ts";
 import { contentStems, needsOf, saidIn, says, wordsOf } from "../../memory/content-stems.ts";
-import { GAP } from "../own-words.ts";
+import { GAP, READ } from "../own-words.ts";
 import type { FactProposal } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
 import { voicesOf, withSpeaker } from "./check-speaker.ts";
-import { clauseOf } from "./clause.ts";
+import { clauseOf, placeOf } from "./clause.ts";
+import { deniesAlone, isOver } from "./ended.ts";
 import type { Conversation, Message, Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
@@ -27,8 +29,8 @@ export const COMPARISONS = 20_000;
 export const NAMING = 8_000;
 /** Characters of a sentence that a memory shows. A longer one tells more than the fact. */
 const SHOWN = 400;
-/** Messages before a sentence that may have set up a scene, or asked for work on what comes. */
-export const EARLIER = 6;
+/** Messages before a sentence that may have set up a scene, or asked for work on what comes: as many as a window of messages has. */
+export const EARLIER = 40;
 /** Sentences of the next message that may take it back. */
 const NEXT = 2;
 
@@ -60,7 +62,7 @@ export function checkFact(fact: FactProposal, conversation: Conversation): Verdi
   if (isTooLong || [subject, predicate].some((part) => part.trim() === "") || MARKUP.test(whole))
     reasons.push("malformed");
   if (holdsSecret(whole)) reasons.push("secret");
-  if (speaksToTheMemory(`${predicate} ${object}`) || speaksToTheMemory(withoutTheUser(text)))
+  if (speaksToTheMemory(`${predicate} ${object}`) || speaksToTheMemory(withoutRoles(text)))
     reasons.push("instruction");
   if (hidesSomething(whole) || cited.some(({ hides }) => hides)) reasons.push("hidden_characters");
   // Its words are refused for their number: nothing is looked for.
@@ -77,10 +79,6 @@ export function checkFact(fact: FactProposal, conversation: Conversation): Verdi
   return { ...found, reasons: [...new Set([...reasons, ...found.reasons])] };
 }
 
-/** Who a text is about: that alone is no talk about the memory. */
-export const withoutTheUser = (text: string): string =>
-  text.replaceAll(/\b(?:the )?(?:user(?:['’]s)?|assistant(?:['’]s)?)\b/giu, "they");
-
 /** The same of messages whose writer is the user. */
 function stated(fact: FactProposal, said: readonly Message[], conversation: Conversation): Verdict {
   const { subject, predicate, object, text = "" } = fact;
@@ -88,12 +86,14 @@ function stated(fact: FactProposal, said: readonly Message[], conversation: Conv
   if (all.length * wordsOf(`${subject} ${predicate} ${object}`).length > COMPARISONS)
     return refused("too_long");
   const needs = needsOf(object);
-  const naming = all.filter(({ sentence }) =>
-    needs.length > 0 ? sentence.says(needs) : sentence.hasName(object),
-  );
+  const naming = all
+    .map((one) => ({ ...one, from: placeOf(object, one.sentence) }))
+    .filter(({ from }) => from >= 0);
   if (naming.length === 0) {
     const isThere =
-      needs.length > 0 && said.some(({ source }) => says(saidIn(source.text.slice(0, 12_000)), needs));
+      needs.length > 0 &&
+      !all.some(({ sentence }) => sentence.says(needs)) &&
+      said.some(({ source }) => says(saidIn(source.text.slice(0, READ)), needs));
     return refused(isThere ? "not_own_words" : "not_in_source");
   }
   if (naming.reduce((sum, { sentence }) => sum + sentence.text.length, 0) > NAMING)
@@ -110,8 +110,8 @@ function stated(fact: FactProposal, said: readonly Message[], conversation: Conv
 }
 
 /** The sentence as a memory shows it: it says who it is about, and holds nobody else's words. */
-function shownOf({ subject, object }: FactProposal, { message, sentence }: Place): string | null {
-  const text = clauseOf(object, sentence)?.text.trim() ?? "";
+function shownOf({ subject }: FactProposal, { message, sentence, from }: Place): string | null {
+  const text = clauseOf(from, sentence)?.text.trim() ?? "";
   const isWhole = sentence.has("self") || sentence.has("whose") || sentence.says(needsOf(subject));
   if (!isWhole || text.length > SHOWN || text.includes(GAP) || MARKUP.test(text) || holdsSecret(text))
     return null;
@@ -127,16 +127,17 @@ function refusalOfText(text: string, triple: string, sentence: Sentence): Reason
 
 /** Why a sentence does not state a fact, by itself and by what stands around it; null if it does. */
 function refusalOf(fact: FactProposal, place: Place, conversation: Conversation): Reason | null {
-  const { sentence } = place;
+  const { sentence, from } = place;
   // Nobody can tell a question or a denial in it.
   if (sentence.reading.languages.length === 0) return "unread_language";
-  const clause = clauseOf(fact.object, sentence);
+  const clause = clauseOf(from, sentence);
   // "What I did not say is that I fear moths."
   if (clause === null || (begins(clause.whole, "asks") && !/[.!。！]$/u.test(sentence.text)))
     return "not_stated";
   const { before, whole } = clause;
   const { reading } = sentence;
-  if (sentence.has("memory") || begins(whole, "orders") || begins(reading, "orders")) return "instruction";
+  if (sentence.has("roles") || sentence.has("memory") || begins(whole, "orders") || begins(reading, "orders"))
+    return "instruction";
   const upTo = { ...before, said: before.said + whole.said };
   const claim = `${fact.predicate} ${fact.object}`;
   // "She insists on paper copies" is no report of it.
@@ -150,26 +151,39 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
     return "not_stated";
   const denies = deniesSomething(claim, reading);
   if (denies !== has(whole, "denies")) return "negated";
+  const next = place.message.sentences[place.i + 1];
+  const replies = [clause.rest, ...(next === undefined || next.isQuestion ? [] : [next.reading])];
+  if (!denies && replies.some((reply) => deniesAlone(reply, claim))) return "negated";
+  if (isOver(clause, fact.predicate)) return "not_stated";
   return refusalByContext(place, conversation) ?? refusalOfSubject(fact, clause, place, conversation);
 }
 
-const isOfUser = ({ source }: Message): boolean => source.role === "user";
-
 /** Why what stands before and after a sentence makes it no statement. */
 function refusalByContext({ message, i }: Place, { messages }: Conversation): Reason | null {
-  const { sentences, at, source } = message;
-  const earlier = messages
-    .slice(Math.max(0, at - EARLIER), at)
-    .filter((one) => isOfUser(one) && one.source.speaker === source.speaker);
-  const before = sentences.slice(0, i);
+  const { at, source } = message;
+  const said = messages.filter(
+    (one) => one.source.role === "user" && one.source.speaker === source.speaker && one.at >= at - EARLIER,
+  );
+  const earlier = said.filter((one) => one.at < at).toReversed();
   // "Translate what comes": its text is in a message of its own.
-  const waiting = earlier.filter(({ told }) => !told.includes(GAP)).flatMap((one) => one.sentences);
-  if ([...before, ...waiting].some((one) => one.has("hands"))) return "not_own_words";
-  if ([...before, ...earlier.flatMap((one) => one.sentences)].some((one) => one.has("scenes")))
-    return "not_stated";
-  const next = messages.slice(at + 1).find((one) => isOfUser(one) && one.source.speaker === source.speaker);
+  const waiting = earlier.filter(({ told }) => !told.includes(GAP));
+  if (holds("hands", i, [message, ...waiting])) return "not_own_words";
+  if (holds("scenes", i, [message, ...earlier])) return "not_stated";
+  const next = said.find((one) => one.at > at);
   const asked = next && messages[next.at - 1];
   const isAnswer = asked?.source.role === "assistant" && asked.sentences.at(-1)?.isQuestion === true;
-  const after = [...sentences.slice(i + 1), ...(isAnswer ? [] : (next?.sentences.slice(0, NEXT) ?? []))];
-  return after.some(({ undoes }) => undoes) ? "not_stated" : null;
+  const isUndone =
+    message.undoing.some((place) => place > i) || (!isAnswer && next?.undoing.some((place) => place < NEXT));
+  return isUndone ? "not_stated" : null;
+}
+
+/** True if a word of a kind stands before a sentence of the first message, or in the others, and nothing ends it by then. The latest is first. */
+function holds(cue: "hands" | "scenes", i: number, messages: readonly Message[]): boolean {
+  for (const [n, message] of messages.entries()) {
+    const upTo = n === 0 ? i : Infinity;
+    const end = message.placesOf("ends").findLast((place) => place <= upTo) ?? -1;
+    if (message.placesOf(cue).some((place) => place > end && place < upTo)) return true;
+    if (end >= 0) return false;
+  }
+  return false;
 }

@@ -1,8 +1,7 @@
-import { deniesSomething, read, speaksToTheMemory } from "../../language/cues.ts";
+import { deniesSomething, read, speaksToTheMemory, withoutRoles } from "../../language/cues.ts";
 import { contentStems, joined, needsOf, numbersAndNames, says } from "../../memory/content-stems.ts";
 import type { EpisodeProposal, ProcedureProposal } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
-import { withoutTheUser } from "./check-fact.ts";
 import { mayTell } from "./check-speaker.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
@@ -30,7 +29,8 @@ export function checkText(
   if (text.trim() === "" || isTooLong) reasons.push("malformed");
   if (hidesSomething(text)) reasons.push("hidden_characters");
   if (holdsSecret(text)) reasons.push("secret");
-  if (speaksToTheMemory(withoutTheUser(text))) reasons.push("instruction");
+  const claims = withoutRoles(text);
+  if (speaksToTheMemory(claims)) reasons.push("instruction");
   const told = conversation
     .of(proposal.sources)
     .filter((message) => mayTell(kind, text, message.source) && message.told !== "");
@@ -41,16 +41,13 @@ export function checkText(
   const characters = told.reduce((sum, one) => sum + one.told.length, 0);
   if (characters > TOLD || code.size > TYPED) return [...reasons, "too_long"];
   const stems = new Set(told.flatMap((one) => one.stems));
-  const words = contentStems(text);
+  const words = contentStems(claims);
   const isShown =
     words.filter((word) => stems.has(word)).length >= words.length * SHARE &&
-    says(joined(told.map((one) => one.said)), needsOf(numbersAndNames(text).join(" "))) &&
+    says(joined(told.map((one) => one.said)), needsOf(numbersAndNames(claims).join(" "))) &&
     [...code].every((word) => told.some((one) => one.told.includes(word)));
   if (!isShown) reasons.push("not_in_source");
-  const isContrary = contradicts(
-    clausesOf(withoutTheUser(text)),
-    clausesOf(told.map((one) => one.told).join("\n")),
-  );
+  const isContrary = contradicts(clausesOf(claims), clausesOf(told.map((one) => one.told).join("\n")));
   if (isContrary !== false) reasons.push(isContrary === null ? "too_long" : "negated");
   return reasons;
 }

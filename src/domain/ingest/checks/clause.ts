@@ -1,61 +1,100 @@
 import { begins, type Cue, has, placesOf, type Reading, readPart } from "../../language/cues.ts";
-import { contentStems, stem } from "../../memory/content-stems.ts";
+import { isUnspaced } from "../../language/scripts.ts";
+import { type Needed, needsOf, type PlacedWord, says } from "../../memory/content-stems.ts";
 import { GAP } from "../own-words.ts";
-import { isUnspaced, type Sentence } from "./conversation.ts";
+import { type Sentence } from "./conversation.ts";
 
 /** The words of a sentence around the object of a fact. `text`: what of the sentence is no question. */
 export type Clause = {
   text: string;
   /** All words before the object. */
   before: Reading;
-  /** The words of its clause before the object, and all of its clause. */
+  /** The words of its clause before the object, all of its clause, and what follows its clause up to the next mark. */
   begun: Reading;
   whole: Reading;
+  rest: Reading;
   /** True if somebody else's words stand before the object in its clause: nobody can tell what they do to it. */
   isBroken: boolean;
 };
 
+/** Words from one word of an object to the next. */
+const APART = 3;
 const MARK = /[,;+:：，、،；。.!–—…()\n]+(?!\d)/gu;
 const COMMA = /[,，、،]|\s[–-]\s/gu;
-const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.@+-]*/gu;
 /** Words of "isn't it?", and kinds of these. */
 const TAG = 3;
 const OF_TAG: readonly Cue[] = ["asks", "denies", "you", "self", "common", "joins", "others", "third"];
 
-/** The clause of a sentence with an object; null if it is a question. */
-export function clauseOf(object: string, sentence: Sentence): Clause | null {
+/** The clause of a sentence with an object; null if it is a question. `from`: where its words begin. */
+export function clauseOf(from: number, sentence: Sentence): Clause | null {
   const { reading } = sentence;
-  const from = placeOf(object, sentence.text);
   const text = sentence.isQuestion ? stated(sentence, from) : sentence.text;
   if (text === null) return null;
   const marks = Array.from(text.matchAll(MARK));
   const start = marks.findLast(({ index }) => index < from);
-  const end = marks.find(({ index }) => index >= from)?.index ?? text.length;
+  const [close, next] = marks.filter(({ index }) => index >= from);
+  const end = close?.index ?? text.length;
   const opening = text.slice(start === undefined ? 0 : start.index + start[0].length, from);
   const head = readPart(opening, reading);
   const tail = readPart(text.slice(from, end), reading);
-  const turn = Math.max(1, ...placesOf(head, "turns"));
+  // "I don't smoke and I love hiking": another clause with a subject of its own.
+  const speakers = new Set(placesOf(head, "self"));
+  const joined = placesOf(head, "joins").filter((at) => speakers.has(head.said.indexOf(" ", at) + 1));
+  const turn = Math.max(1, ...placesOf(head, "turns"), ...joined);
   const stop = Math.min(tail.said.length, ...placesOf(tail, "turns"), ...placesOf(tail, "joins"));
   const begun = { ...head, said: head.said.slice(turn - 1) };
   const whole = { ...begun, said: begun.said + tail.said.slice(1, stop) };
+  const isCut = stop < tail.said.length;
   return {
     text,
     before: readPart(text.slice(0, from), reading),
     begun,
     whole,
+    rest: isCut
+      ? { ...tail, said: tail.said.slice(stop - 1) }
+      : readPart(text.slice(end, next?.index), reading),
     isBroken: opening.includes(GAP),
   };
 }
 
-/** Where an object begins in a sentence that has its words. */
-function placeOf(object: string, sentence: string): number {
-  const whole = sentence.toLowerCase().indexOf(object.toLowerCase());
-  if (whole >= 0) return whole;
-  const stems = new Set(contentStems(object));
-  const isOf = (word: string): boolean =>
-    [word.replace(/[.'’-]+$/u, ""), ...word.split(/[-'’.]/u)].some((part) => stems.has(stem(part)));
-  return Array.from(sentence.matchAll(WORD)).find(([word]) => isOf(word))?.index ?? 0;
+/**
+ * Where the words of an object stand in a sentence: together, in their order and in one clause. -1 if nowhere. Of letters without
+ * spaces, each word stands anywhere.
+ */
+export function placeOf(object: string, sentence: Sentence): number {
+  const needs = needsOf(object);
+  if (needs.length === 0) return sentence.hasName(object) ? Math.max(0, indexIn(object, sentence)) : -1;
+  if (!sentence.says(needs)) return -1;
+  const whole = indexIn(object, sentence);
+  if (whole >= 0 || needs.some((need) => "flat" in need)) return Math.max(0, whole);
+  const { words, text } = sentence;
+  const isParted = (from: PlacedWord | undefined, to: PlacedWord | undefined): boolean =>
+    text.slice(from?.index, to?.index).search(MARK) >= 0;
+  const found = words.findIndex((_, first) => {
+    let at = first;
+    return needs.every((need, i) => {
+      const room = words.slice(at, i === 0 ? first + 1 : at + APART);
+      const next = room.findIndex(
+        (one, j) =>
+          says(saidOf(words.slice(at + j, at + j + lengthOf(need))), [need]) &&
+          (i === 0 || object.includes(",") || !isParted(words[at - 1], one)),
+      );
+      at += next + 1;
+      return next >= 0;
+    });
+  });
+  return words[found]?.index ?? -1;
 }
+
+/** "Half-orc" may stand as two words. */
+const lengthOf = (need: Needed): number =>
+  "flat" in need ? 1 : Math.max(...need.anyOf.map((stems) => stems.length));
+const saidOf = (words: readonly PlacedWord[]) => ({
+  stems: new Set(words.flatMap(({ stems }) => [...stems])),
+  flat: "",
+});
+const indexIn = (object: string, { text }: Sentence): number =>
+  text.toLowerCase().indexOf(object.toLowerCase());
 
 /** The part of a question that states something: "I'm vegan, any ideas?" Null if the object is in what is asked. */
 function stated({ text, reading }: Sentence, from: number): string | null {

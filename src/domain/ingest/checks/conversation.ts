@@ -1,12 +1,18 @@
-import { type Cue, has, placesOf, read, readPart, type Reading } from "../../language/cues.ts";
-import { contentStems, type needsOf, type Said, saidIn, says } from "../../memory/content-stems.ts";
-import { GAP, ownWords, sentencesOf } from "../own-words.ts";
+import { type Cue, has, isRead, placesOf, read, readPart, type Reading } from "../../language/cues.ts";
+import {
+  contentStems,
+  type Needed,
+  type PlacedWord,
+  placedWords,
+  type Said,
+  saidIn,
+  says,
+} from "../../memory/content-stems.ts";
+import { GAP, ownWords, READ, sentencesOf } from "../own-words.ts";
 import type { SourceMessage } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
 import { withSpeaker } from "./check-speaker.ts";
 
-/** Characters at each end of a message that are compared with a proposal. What is between them shows nothing. */
-const COMPARED = 12_000;
 /** Kinds of words that name nothing. */
 const SMALL: readonly Cue[] = ["common", "self", "whose", "you", "others"];
 /** Words between "that is" and a name. */
@@ -22,6 +28,7 @@ export class Sentence {
   #undoes: boolean | undefined;
   #reading: Reading | undefined;
   #said: Said | undefined;
+  #words: readonly PlacedWord[] | undefined;
 
   constructor(text: string, around: Languages) {
     this.text = text;
@@ -32,8 +39,12 @@ export class Sentence {
     return (this.#reading ??= read(this.text, this.#around));
   }
 
-  says(needs: ReturnType<typeof needsOf>): boolean {
+  says(needs: readonly Needed[]): boolean {
     return says((this.#said ??= saidIn(this.text)), needs);
+  }
+
+  get words(): readonly PlacedWord[] {
+    return (this.#words ??= placedWords(this.text));
   }
 
   /** True if it has a word that says something in its language, and nothing in another: "MIT". */
@@ -70,10 +81,6 @@ export class Sentence {
   }
 }
 
-/** True for a text in letters that are written without spaces. */
-export const isUnspaced = (text: string): boolean =>
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(text);
-
 export const isIn = (code: string, { languages }: Pick<Reading, "languages">): boolean =>
   languages.some((language) => language.code === code);
 
@@ -85,6 +92,8 @@ export class Message {
   #own: string | undefined;
   #reading: Reading | undefined;
   #sentences: readonly Sentence[] | undefined;
+  readonly #places = new Map<Cue, readonly number[]>();
+  #undoing: readonly number[] | undefined;
   #hides: boolean | undefined;
   #stems: readonly string[] | undefined;
   #said: Said | undefined;
@@ -105,23 +114,34 @@ export class Message {
   get told(): string {
     const { role, text } = this.source;
     if (role === "user") return (this.#own ??= ownWords(text));
-    return text.length <= 2 * COMPARED ? text : `${text.slice(0, COMPARED)}\n${text.slice(-COMPARED)}`;
+    return text.length <= 2 * READ ? text : `${text.slice(0, READ)}\n${text.slice(-READ)}`;
   }
 
-  /** Its words. Its languages are those of the message before if it has no word of any. */
+  /** Its words. Without a word of a language, it is in that of the message before. */
   get reading(): Reading {
-    if (this.#reading === undefined) {
-      const reading = read(this.told);
-      const before = reading.languages.length > 0 ? undefined : this.#before?.reading;
-      this.#reading = before === undefined ? reading : { ...reading, languages: before.languages };
-    }
-    return this.#reading;
+    return (this.#reading ??= read(this.told, isRead(this.told) ? [] : this.#before?.reading.languages));
   }
 
   get sentences(): readonly Sentence[] {
     return (this.#sentences ??= sentencesOf(this.told).map(
       (text) => new Sentence(text, this.reading.languages),
     ));
+  }
+
+  /** The places of the sentences that have a word of a kind. */
+  placesOf(cue: Cue): readonly number[] {
+    const known = this.#places.get(cue) ?? this.#thoseThat((one) => one.has(cue));
+    this.#places.set(cue, known);
+    return known;
+  }
+
+  /** The places of the sentences that take back what stands before them. */
+  get undoing(): readonly number[] {
+    return (this.#undoing ??= this.#thoseThat(({ undoes }) => undoes));
+  }
+
+  #thoseThat(isOne: (sentence: Sentence) => boolean): number[] {
+    return this.sentences.flatMap((one, i) => (isOne(one) ? [i] : []));
   }
 
   /** The text as an episode tells it: with the name of a user who is not the owner. */

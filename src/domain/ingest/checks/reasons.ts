@@ -11,7 +11,7 @@ export const reasons = {
   not_own_words: "The user pasted, quoted or reported it, or gave it as a text to work on.",
   not_first_person: "The user does not say it about themselves.",
   not_stated:
-    "The user asks it, plans it, doubts it, says it in a scene or as a hypothesis, or takes it back.",
+    "The user asks it, plans it, doubts it, says it in a scene, as a hypothesis or of the past, or takes it back.",
   negated: "The user denies it, or it denies what the user or the sources say.",
   predicate_not_in_source: "The message has no word for what the predicate says.",
   not_about_user:

@@ -3,7 +3,8 @@ import type { FactProposal, SourceMessage } from "../proposal.ts";
 import type { Conversation, Message, Sentence } from "./conversation.ts";
 import { nameIn, questionBefore } from "./subject.ts";
 
-export type Place = { message: Message; sentence: Sentence; i: number };
+/** A sentence of a message, and where the object of a fact begins in it. */
+export type Place = { message: Message; sentence: Sentence; i: number; from: number };
 /**
  * What states a fact. `text`: its sentence as the message has it, with what others wrote in it, and from the sentence on that names the
  * subject. `question`: the assistant's, if the sentence does not say all itself.

@@ -8,17 +8,18 @@ import {
   readPart,
   shows,
 } from "../../language/cues.ts";
+import { isUnspaced } from "../../language/scripts.ts";
 import { contentStems, needsOf, stem } from "../../memory/content-stems.ts";
 import type { FactProposal } from "../proposal.ts";
 import type { Clause } from "./clause.ts";
-import { type Conversation, isIn, isUnspaced, type Message, type Sentence } from "./conversation.ts";
+import { isPastVerb } from "./ended.ts";
+import { type Conversation, isIn, type Message, type Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 
 /** Letters that tell a word. */
 const HEAD = 5;
 const USER = /^(?:the )?user$/iu;
 const OF_USER = /^(?:the )?user['’]s\s+/iu;
-const THIRD_PERSON = /^[a-z]{3,}[^su]s$/u;
 const SPEAKER = / (?:i|i'm|im|i've|ive|i'd|i'll|me) /;
 const wordAt = (said: string, at: number): string => said.slice(at).split(" ", 1)[0] ?? "";
 /** The place behind a word and its space. */
@@ -148,33 +149,53 @@ function isOfAnother(before: Reading, persons: Persons): boolean {
       has({ ...before, said: ` ${first} ${second} ` }, "traits");
     return first !== "" && !isSpeaker && !people.some((one) => one === behind(said, at) && isObject(one));
   });
-  const verbs = speaker < 0 && whose.length === 0 ? placesOf(before, "third") : [];
+  // "The cat we adopted is deaf": the verb is not the speaker's, unless the fact's verb stands before it.
+  const isVerbOf = (at: number): boolean => {
+    const between = said.slice(behind(said, speaker), at);
+    const isOwn =
+      between === "" ||
+      between
+        .trim()
+        .split(" ")
+        .some((word) => persons.knows(word));
+    return (
+      !isOwn && !(["joins", "turns"] as const).some((cue) => has({ ...before, said: ` ${between}` }, cue))
+    );
+  };
+  const verbs = placesOf(before, "third").filter((at) =>
+    speaker < 0 ? whose.length === 0 : at > speaker && isVerbOf(at),
+  );
   const others = [...people, ...persons.names(before)].filter((at) => isUnspaced(said) || !isObject(at));
   return last([...others, ...things, ...verbs]) > speaker;
 }
 
-/** True if an English sentence may begin with a name and what that one does: "Anna collects stamps". */
+/** True if a sentence may begin with a name and what that one does: "Anna collects stamps". */
 function beginsWithName({ text, reading }: Sentence, persons: Persons): boolean {
   const [name = "", verb = ""] = reading.said.trim().split(" ");
+  const isKnown = (word: string): boolean => persons.knows(word) || isWordOf(word, reading);
   return (
-    reading.languages.every(({ code }) => code === "en") &&
     /^\p{Lu}\p{Ll}/u.test(text) &&
-    !persons.knows(name) &&
-    !isWordOf(name, reading) &&
-    (/^[a-z]{3,}(?:s|ed)$/u.test(verb) || has({ ...reading, said: ` ${verb} ` }, "third"))
+    !isKnown(name) &&
+    !isKnown(verb) &&
+    (isOfOthers(verb, reading) || isPastVerb(verb, reading))
   );
 }
 
-/** True if an English sentence has the verb of the predicate as it is said of others: "A client of ours sleeps". "I" has another form. */
+/** True if a sentence has the verb of the predicate as others have it, and not beside its speaker: "A client of ours sleeps". */
 function hasVerbOfAnother(predicate: string, { reading }: Sentence): boolean {
   const [verb = ""] = readPart(predicate, reading).said.trim().split(" ");
-  return (
-    isIn("en", reading) &&
-    THIRD_PERSON.test(verb) &&
-    !has({ ...reading, said: ` ${verb} ` }, "third") &&
-    reading.said.includes(` ${verb} `)
+  const { said } = reading;
+  const at = said.indexOf(` ${verb} `);
+  if (at < 0 || !isOfOthers(verb, reading)) return false;
+  return !placesOf(reading, "self").some(
+    (one) => one === at + verb.length + 2 || behind(said, one) === at + 1,
   );
 }
+
+const isOfOthers = (verb: string, reading: Reading): boolean => {
+  const word = { ...reading, said: ` ${verb} ` };
+  return verb.length >= HEAD && has(word, "theirs") && !isWordOf(verb, reading);
+};
 
 /** Why a sentence without a person does not answer the question before it: that has to ask the user, and about nobody else. */
 function refusalOfAnswer(

@@ -1,0 +1,47 @@
+import {
+  type Cue,
+  has,
+  placesOf,
+  type Reading,
+  readPart,
+  withEnglish,
+  withoutWords,
+} from "../../language/cues.ts";
+import { otherForms } from "../../language/irregular-verbs.ts";
+import { contentStems, stem } from "../../memory/content-stems.ts";
+import type { Clause } from "./clause.ts";
+
+/** Kinds of words of a denial that names nothing of its own. */
+const OF_DENIAL: readonly Cue[] = ["denies", "now", "turns", "joins", "self", "third", "common"];
+
+/** True if words deny a claim and say nothing else: "but no longer", "No, I don't." */
+export function deniesAlone(said: Reading, claim: string): boolean {
+  if (!has(said, "denies")) return false;
+  const known = new Set(contentStems(claim));
+  const { said: rest } = OF_DENIAL.reduce(withoutWords, said);
+  return rest.split(" ").every((word) => word === "" || known.has(stem(word)));
+}
+
+/** True if a clause says of the past what a predicate says of now: "I lived in Porto". */
+export function isOver({ begun, whole }: Clause, predicate: string): boolean {
+  const said = readPart(predicate, withEnglish(begun));
+  const verbs = said.said.trim().split(" ");
+  if (has(said, "past") || verbs.some((verb) => isPastVerb(verb, said))) return false;
+  // "I wear glasses since I was six."
+  const asked = placesOf(whole, "asks").find((at) => at >= begun.said.length);
+  if (has({ ...whole, said: whole.said.slice(0, asked) }, "past")) return true;
+  const stems = new Set(verbs.map(stem));
+  const isPast = (word: string): boolean =>
+    isPastVerb(word, whole)
+      ? stems.has(stem(word))
+      : (otherForms.get(word) ?? []).some((form) => stems.has(stem(form)));
+  return placesOf(begun, "self").some((at) => {
+    const [speaker = "", verb = ""] = begun.said.slice(at).split(" ");
+    // "I've lived here for years."
+    return !speaker.endsWith("ve") && isPast(verb);
+  });
+}
+
+/** True for "lived", and not for "need". */
+export const isPastVerb = (word: string, reading: Reading): boolean =>
+  has({ ...reading, said: ` ${word} ` }, "did") && stem(word) !== word;
