@@ -4,6 +4,7 @@ export const cs: LanguageWords = {
   common:
     "a, je, se, na, v, že, to, si, jsem, do, ale, jak, mám, můj, moje, s, z, pro, co, tak, jsme, už, by, mi",
   self: "já, my, jsem, mám, bydlím, pracuji, pracuju, mi, mě, jsme, máme, používám, hraju, učím",
+  plural: "my, nás, nám, máme, jsme",
   whose: "můj, moje, má, mého, náš, naše",
   traits:
     "jméno, narozeniny, věk, e-mail, email, adresa, telefon, práce, povolání, oblíben*, mateřština, výška, alergie",

@@ -6,7 +6,7 @@ import type { LanguageWords } from "./words.ts";
 export type Cue = Exclude<keyof LanguageWords, "shows" | keyof Attached>;
 type Attached = Pick<LanguageWords, "compounds" | "prefixes">;
 /** The expressions of a language. `words`: whole words that most sentences have, which tell the language. */
-type Language = {
+export type Language = {
   code: string;
   /** True if it is written in Latin letters. */
   isLatin: boolean;
@@ -32,7 +32,7 @@ const unmarked = (word: string): string =>
     .normalize("NFD")
     .replaceAll(/[\u0300-\u036f]/gu, "")
     .normalize("NFC");
-const listed = (words: string): string[] =>
+export const listed = (words: string): string[] =>
   words
     .split(",")
     .map((word) => word.trim())
@@ -40,7 +40,7 @@ const listed = (words: string): string[] =>
     .flatMap((word) => [...new Set([word, unmarked(word)])]);
 
 /** The words of a kind, the longest first: "no longer" before "no". */
-function expressionOf(words: readonly string[], { compounds = "", prefixes = "" }: Attached): RegExp {
+export function expressionOf(words: readonly string[], { compounds = "", prefixes = "" }: Attached): RegExp {
   const attached = listed(prefixes).join("|");
   const start = attached === "" ? "(?<= )" : `(?<= (?:${attached})?)`;
   const longer = listed(compounds);
@@ -61,7 +61,7 @@ function expressionOf(words: readonly string[], { compounds = "", prefixes = "" 
 /** Kinds whose words are names and adverbs that other languages have too. */
 const TELLING_NONE: ReadonlySet<Cue> = new Set(["now", "ends", "secrets"]);
 
-const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
+export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
   ([code, { shows = {}, compounds = "", prefixes = "", ...record }]) => {
     const expression = (words: readonly string[]): RegExp => expressionOf(words, { compounds, prefixes });
     // The names of a record's fields are the kinds.

@@ -4,6 +4,7 @@ export const de: LanguageWords = {
   common:
     "und, der, die, das, ist, nicht, ich, ein, eine, mit, zu, auf, für, wir, bei, den, im, von, bitte, seit, mein, meine, nach, es, bin, in, als, arbeite, wohne, lebe",
   self: "ich, wir, mich, mir, bin",
+  plural: "wir",
   whose: "mein*, unser*",
   traits:
     "name*, geburtstag*, e-mail*, mail, adresse, telefonnummer, alter, beruf, lieblings*, hobby*, größe, schuhgröße, muttersprache, allergie*, job, zuhause",

@@ -4,6 +4,7 @@ export const en: LanguageWords = {
   common:
     "the, a, an, is, are, was, am, to, of, in, and, that, it, for, with, have, has, on, at, this, be, as, from, not, do, my, i'm, us",
   self: "i, i'm, im, i've, ive, i'd, i'll, we, we're, we've, me",
+  plural: "we, we're, we've",
   whose: "my, our, mine",
   traits:
     "name*, age, birthday*, email*, mail, phone, address, job, favourite, favorite, native, mother tongue, mother language, hobby, diet, allergy, home, hometown, best",

@@ -4,6 +4,7 @@ export const es: LanguageWords = {
   common:
     "el, la, los, las, de, y, que, en, un, una, es, por, para, con, no, mi, me, del, al, lo, se, porque, soy, está, tengo",
   self: "yo, soy, estoy, tengo, vivo, trabajo, nosotros, me, he, hablo, prefiero, como, uso, llevo, somos, tenemos, llamo",
+  plural: "nosotros, somos, tenemos",
   whose: "mi, mis, nuestro, nuestra, nuestros, nuestras",
   traits:
     "nombre, cumpleaños, edad, correo, email, dirección, teléfono, trabajo, profesión, color favorito, comida favorita, lengua materna, altura, talla, alergia*",

@@ -4,6 +4,7 @@ export const fr: LanguageWords = {
   common:
     "le, la, les, de, des, et, est, je, un, une, à, pour, dans, que, qui, pas, mon, ma, du, en, avec, sur, au, suis, c'est, j'ai, chez",
   self: "je, j'*, j, nous, on, moi, me, m'*, suis, ai",
+  plural: "nous, on",
   whose: "mon, ma, mes, notre, nos",
   traits:
     "nom, prénom, anniversaire, âge, adresse, e-mail, mail, numéro, métier, travail, hobby, couleur préférée, langue maternelle, taille, pointure, allergie*",

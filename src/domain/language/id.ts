@@ -4,6 +4,7 @@ export const id: LanguageWords = {
   common:
     "yang, dan, di, ini, itu, saya, aku, untuk, dengan, tidak, ke, dari, ada, apa, bisa, sudah, juga, karena, adalah, kami, mau, dia, sekali",
   self: "saya, aku, kami, kita, gue, gua",
+  plural: "kami, kita",
   whose: "",
   traits:
     "nama, ulang tahun, umur, usia, email, alamat, telepon, pekerjaan, profesi, favorit, kesukaan, bahasa ibu, tinggi, alergi, hobi",

@@ -4,6 +4,7 @@ export const it: LanguageWords = {
   common:
     "il, lo, la, i, gli, le, di, e, che, è, un, una, per, con, non, sono, mi, del, della, nel, da, al, ho, mio, mia",
   self: "io, noi, sono, ho, abito, lavoro, mi, vivo, parlo, preferisco, uso, canto, soffro, siamo, abbiamo, chiamo",
+  plural: "noi, siamo, abbiamo",
   whose: "mio, mia, miei, mie, nostro, nostra, nostri, nostre",
   traits:
     "nome, compleanno, età, email, mail, indirizzo, telefono, lavoro, professione, colore preferito, lingua madre, altezza, allergia, allergie, studio",

@@ -4,6 +4,7 @@ export const nl: LanguageWords = {
   common:
     "de, het, een, en, is, ik, niet, van, in, op, met, voor, dat, mijn, zijn, te, naar, aan, er, ben, heb, we, wat, ook",
   self: "ik, we, wij, mij, me, ben, heb",
+  plural: "we, wij",
   whose: "mijn, onze, ons, m'n",
   traits:
     "naam, verjaardag, leeftijd, e-mail*, mail, adres, telefoonnummer, beroep, baan, favoriete, lievelings*, moedertaal, lengte, schoenmaat, allergie",

@@ -4,6 +4,7 @@ export const pl: LanguageWords = {
   common:
     "i, w, na, z, się, że, to, jest, nie, do, jak, ale, mam, mój, moja, jestem, po, od, co, tak, dla, ma, mi, ja",
   self: "ja, my, jestem, mam, mieszkam, pracuję, mi, mnie, lubię, jesteśmy, mamy, używam, uczę, zbieram, gram, wolę",
+  plural: "my, nas, nam, mamy, jesteśmy",
   whose: "mój, moja, moje, mojej, mojego, nasz, nasza, nasze",
   traits:
     "imię, nazwisko, urodziny, wiek, e-mail, mail, adres, telefon, numer, praca, zawód, ulubion*, język ojczysty, wzrost, alergia, alergie",

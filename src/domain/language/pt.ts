@@ -4,6 +4,7 @@ export const pt: LanguageWords = {
   common:
     "o, a, os, as, de, que, e, em, um, uma, é, não, para, com, do, da, no, na, eu, meu, minha, por, se, mais, então",
   self: "eu, nós, sou, estou, tenho, moro, trabalho, me, gosto, falo, prefiro, uso, temos, somos, preciso, chamo",
+  plural: "nós, temos, somos",
   whose: "meu, minha, meus, minhas, nosso, nossa",
   traits:
     "nome, aniversário, idade, e-mail, email, endereço, telefone, trabalho, profissão, cor favorita, língua materna, altura, alergia*",

@@ -4,6 +4,7 @@ export const sv: LanguageWords = {
   common:
     "och, att, det, är, jag, en, ett, i, på, som, inte, för, med, av, har, till, den, vi, min, mitt, så, om, kan, bor",
   self: "jag, vi, mig, oss",
+  plural: "vi",
   whose: "min, mitt, mina, vår, vårt, våra",
   traits:
     "namn, födelsedag, ålder, e-post, mejl, adress, telefonnummer, jobb, yrke, favorit*, modersmål, längd, skostorlek, allergi*",

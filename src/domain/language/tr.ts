@@ -4,6 +4,7 @@ export const tr: LanguageWords = {
   common:
     "ve, bir, bu, da, de, için, çok, ben, ne, mi, ile, var, ama, benim, gibi, daha, en, olarak, kadar, sonra, bana, nasıl",
   self: "ben, biz, bana, beni, yaşıyorum, oturuyorum, çalışıyorum, *ıyorum, *iyorum, *uyorum, *üyorum, *yım, *yim",
+  plural: "biz",
   whose: "benim, bizim",
   traits:
     "adım, ismim, doğum günüm, yaşım, e-postam, adresim, telefonum, işim, mesleğim, en sevdiğim, ana dilim, boyum, alerjim",

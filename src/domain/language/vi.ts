@@ -4,6 +4,7 @@ export const vi: LanguageWords = {
   common:
     "tôi, là, và, của, có, không, một, cho, ở, này, được, với, các, trong, mình, nên, gì, đang, bị, cái, người, rất, đã",
   self: "tôi, mình, chúng tôi, em",
+  plural: "chúng tôi, chúng ta",
   whose: "của tôi, của mình",
   traits:
     "tên, sinh nhật, tuổi, email, địa chỉ, điện thoại, nghề, công việc, yêu thích, tiếng mẹ đẻ, chiều cao, dị ứng",

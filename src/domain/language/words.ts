@@ -8,6 +8,8 @@ export type LanguageWords = {
   common: string;
   /** The speaker as the one who does something: "I", and verbs that say it by themselves. */
   self: string;
+  /** The same with others: "we". They may be a team or a family of the speaker's. */
+  plural: string;
   /** What is the speaker's: "my". */
   whose: string;
   /** Nouns that say something of the speaker after "my": "name". After any other noun, something is said of that. */

@@ -7,6 +7,7 @@ import {
   type Reading,
   readPart,
   shows,
+  withoutWords,
 } from "../../language/cues.ts";
 import { isUnspaced } from "../../language/scripts.ts";
 import { contentStems, needsOf, stem } from "../../memory/content-stems.ts";
@@ -20,7 +21,6 @@ import type { Reason } from "./reasons.ts";
 const HEAD = 5;
 const USER = /^(?:the )?user$/iu;
 const OF_USER = /^(?:the )?user['’]s\s+/iu;
-const SPEAKER = / (?:i|i'm|im|i've|ive|i'd|i'll|me) /;
 const wordAt = (said: string, at: number): string => said.slice(at).split(" ", 1)[0] ?? "";
 /** The place behind a word and its space. */
 const behind = (said: string, at: number): number => at + wordAt(said, at).length + 1;
@@ -122,12 +122,12 @@ function saysOfNamed(name: string, { before, persons, message, sentence }: Spoke
   return message.sentences.slice(0, message.sentences.indexOf(sentence)).some((one) => one.says(needs));
 }
 
-/** The same of one of the user's. Many words tell a relation ("bro", "she"), and "we" may be the user's team, but "I" is not. */
+/** The same of one of the user's. Many words tell a relation ("bro", "she"), and "we" may be the user's team, but "I" is nobody else. */
 function saysOfRelation(name: string, { before, persons, sentence }: Spoken): boolean {
   if (sentence.says(needsOf(name))) return true;
   if (persons.names(before).length > 0) return false;
   const { reading } = sentence;
-  return !isIn("en", before) || !SPEAKER.test(before.said) || has(reading, "others") || has(reading, "whose");
+  return !has(withoutWords(before, "plural"), "self") || has(reading, "others") || has(reading, "whose");
 }
 
 /** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */
