@@ -22,6 +22,7 @@ import { LOST, printFittedConfidence, printFittedWeights } from "./print-fit.ts"
 import { printTruth, printWrong, shareIn, truthFailures } from "./print-truth.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { connect } from "./server.ts";
+import { printAblation } from "./ablate.ts";
 import { printStatements } from "./statements.ts";
 import { judgeCairn, judgeFts5 } from "./truth.ts";
 import { readTruth } from "./truth-cases.ts";
@@ -32,7 +33,7 @@ const USAGE = `usage: npm run eval -- [--file PATH]... [--one-store] [--granular
                     [--pairs words|labels|deployment [--truth PATH]]
                     [--truth PATH [--verbose] [--min-right SHARE] [--min-kind SHARE]]
                     [--extract [--answers FILE]]
-                    [--statements FILE [--verbose]]
+                    [--statements FILE [--verbose | --ablate]]...
                     [--model NAME] [--var NAME=VALUE]... [--url URL --token TOKEN]`;
 const ownFile = (path: string): string => join(import.meta.dirname, path);
 
@@ -56,8 +57,10 @@ const { values: options } = parseArgs({
     extract: { type: "boolean", default: false },
     // Of an extraction: a model's recorded answers. With LLM_URL in the environment, what the file lacks is asked and added.
     answers: { type: "string" },
-    // A file of statements and facts, which the checks of an ingest judge.
-    statements: { type: "string" },
+    // Files of statements and facts, which the checks of an ingest judge.
+    statements: { type: "string", multiple: true },
+    // Of such files: takes each entry of the languages' records out in turn.
+    ablate: { type: "boolean", default: false },
     // A file of small stores and queries. With a bound, from 0 to 1, a lower share of right queries fails: of all, of a kind.
     truth: { type: "string" },
     "min-right": { type: "string", default: "0" },
@@ -77,7 +80,8 @@ const { values: options } = parseArgs({
 });
 if (options.statements !== undefined) {
   // No server starts for nothing.
-  printStatements(options.statements, options.verbose);
+  if (options.ablate) printAblation(options.statements);
+  else for (const path of options.statements) printStatements(path, options.verbose);
   process.exit(0);
 }
 if (options.granularity !== "turn" && options.granularity !== "session") {

@@ -15,9 +15,11 @@ const File = z.object({
   poisoned: z.array(claim.extend({ kind: z.string() })),
 });
 
+export const statementsIn = (path: string) => File.parse(JSON.parse(readFileSync(path, "utf8")));
+
 /** Prints the table of a file, and with `isVerbose` each statement that is judged wrongly. */
 export function printStatements(path: string, isVerbose: boolean): void {
-  const { genuine, poisoned } = File.parse(JSON.parse(readFileSync(path, "utf8")));
+  const { genuine, poisoned } = statementsIn(path);
   print("genuine, by user", genuine, isVerbose);
   print("poisoned, by kind", poisoned, isVerbose);
 }
