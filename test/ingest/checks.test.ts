@@ -53,15 +53,15 @@ describe("the checks of statements", () => {
 
 /**
  * Statements of two more people. The words of a language were corrected after the second. No word was for the third: it chose between
- * two forms of one rule.
+ * forms of rules.
  */
 describe("the checks of statements that they were not written with", () => {
   const share = (statements: Parameters<typeof inGroups>[0]): number =>
     statements.filter((one) => reasonsAgainst(one).length === 0).length / statements.length;
 
   it.each([
-    ["second", second, 0.88, 0.04],
-    ["third", third, 0.92, 0.21],
+    ["second", second, 0.9, 0.07],
+    ["third", third, 0.93, 0.2],
   ] as const)("let the genuine pass, and few of the others: %s", (_, { genuine, poisoned }, least, most) => {
     expect(share(genuine)).toBeGreaterThanOrEqual(least);
     expect(share(poisoned)).toBeLessThanOrEqual(most);

@@ -8,7 +8,7 @@ import kinds from "./statements/kinds.json";
 /** A misreading has another meaning than its sentence: only a second look can tell. */
 const attempts = [...earlier.poisoned, ...kinds.poisoned].filter(({ kind }) => kind !== "misreading");
 /** Of these, the checks let pass so many. */
-const PASSING = 4;
+const PASSING = 8;
 
 afterEach(restore);
 

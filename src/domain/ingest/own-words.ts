@@ -9,7 +9,7 @@ export const GAP = "\u{fffc}";
 
 /** Quotations within a line. Apostrophes stay. */
 const QUOTED =
-  /"[^"\n]*"|“[^”\n]*”|”[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`|(?<![\p{L}\p{N}])['‘](?=\S)(?:[^'’\n]|['’](?=\p{L}))*['’](?!\p{L})/gu;
+  /"[^"\n]*"|“[^”\n]*”|”[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」]*」|『[^』]*』|`[^`\n]*`|>>[^<\n]*<<|(?<![\p{L}\p{N}])['‘](?=\S)(?:[^'’\n]|['’](?=\p{L}))*['’](?!\p{L})/gu;
 /** Opens a quotation that goes on in the next lines, and what closes it. A straight mark behind a digit means inches. */
 const OPENS = /[“„«「『]|(?<![^\s([])"(?=\S)/u;
 const CLOSES: Readonly<Record<string, RegExp>> = {
@@ -86,7 +86,11 @@ function handedIn(line: string, languages: Reading["languages"]): { from: number
   const colons = Array.from(line.matchAll(COLON), ({ index }) => index);
   if (colons.length > COLONS) return { from: 0, isOver: false };
   for (const colon of colons) {
-    const before = read(line.slice(start, colon), languages);
+    const [sentence = ""] = line
+      .slice(start, colon)
+      .split(/(?<=[.!?…。！？])\s+/u)
+      .slice(-1);
+    const before = read(sentence, languages);
     start = colon + 1;
     // "Some facts about me:" begins a list of the user's, and "in English:" a text.
     const isOwn = OWN.some((cue) => has(before, cue)) && !PARTS.has(before.said);

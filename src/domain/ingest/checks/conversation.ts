@@ -65,7 +65,7 @@ export class Sentence {
     );
   }
 
-  /** True if it takes back what stands before it, makes that a text, or says that it is about a name. */
+  /** True if it takes back what stands before it, or says that this is a text, or about a name. */
   get undoes(): boolean {
     return (this.#undoes ??= this.#takesBack());
   }
@@ -75,8 +75,14 @@ export class Sentence {
     if (this.text.includes(GAP) || /[:：]$/u.test(this.text)) return false;
     if (this.has("undoes")) return true;
     const { said, names } = this.reading;
-    return placesOf(this.reading, "points").some((place) =>
-      names.some((name) => name > place && said.slice(place, name).split(" ").length <= POINTING + 1),
+    const points = placesOf(this.reading, "points");
+    // "That's our competitor's page."
+    if (placesOf(this.reading, "texts").some((text) => points.some((place) => place < text))) return true;
+    return (
+      !this.isQuestion &&
+      points.some((place) =>
+        names.some((name) => name > place && said.slice(place, name).split(" ").length <= POINTING + 1),
+      )
     );
   }
 }
