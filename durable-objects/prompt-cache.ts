@@ -9,7 +9,7 @@ import type { RecallHour } from "../src/domain/usage/recall-hours.ts";
 import type { WrittenEntry } from "../src/domain/schema/entry.ts";
 import { Chores } from "./storage/chores.ts";
 import { EntryStore } from "./storage/entry-store.ts";
-import type { Entry, IdempotencyKey, Served } from "./storage/contract.ts";
+import type { Entry, IdempotencyKey, Served } from "../src/contract/storage.ts";
 import { migrate } from "./storage/migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
 import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
@@ -32,7 +32,7 @@ import type {
   UsageSums,
   UsedPrefixes,
   PromptCacheRpc,
-} from "./prompt-cache/contract.ts";
+} from "../src/contract/prompt-cache.ts";
 
 /**
  * One shard of the registry of prompt caches: values, the leases to create them, and the ledgers of prefixes that a

@@ -8,9 +8,9 @@ import { messagesJson } from "../src/domain/page-json.ts";
 import type { UserSummary } from "../src/domain/schema/statistics.ts";
 import type { Reindex } from "../src/domain/schema/reindex.ts";
 import { Chores } from "./storage/chores.ts";
-import type { Served } from "./storage/contract.ts";
+import type { Served } from "../src/contract/storage.ts";
 import { assemble, type UserMemoryParts } from "./user-memory/assemble.ts";
-import type { ContextRpc, UserMemoryRpc } from "./user-memory/contract.ts";
+import type { ContextRpc, UserMemoryRpc } from "../src/contract/user-memory.ts";
 import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-record.ts";
 
 /** Ingests of a summary. */

@@ -1,7 +1,7 @@
 import { newLeaseId } from "../../src/domain/ids.ts";
 import { BEHIND_CURSOR, prefixRange, UNDER_PREFIX } from "../storage/entry-store.ts";
 import { ExpirySweep } from "../storage/expiry-sweep.ts";
-import type { Lease } from "./contract.ts";
+import type { Lease } from "../../src/contract/prompt-cache.ts";
 
 /** The leases of an object. SQLite keeps them over an eviction. A lease is current while `now < expiresAt`. */
 export class LeaseStore {

@@ -1,7 +1,7 @@
 import { RpcTarget } from "cloudflare:workers";
 import type { LeaseStore } from "./lease-store.ts";
-import type { Entry } from "../storage/contract.ts";
-import type { Elsewhere, Flown, Granted, Held, Lease } from "./contract.ts";
+import type { Entry } from "../../src/contract/storage.ts";
+import type { Elsewhere, Flown, Granted, Held, Lease } from "../../src/contract/prompt-cache.ts";
 
 type FlightRequest<Hit> = {
   leaseMs: number;

@@ -1,5 +1,5 @@
 import { ExpirySweep } from "../storage/expiry-sweep.ts";
-import type { Usage, UsagePage, UsageRange, UsageSums } from "./contract.ts";
+import type { Usage, UsagePage, UsageRange, UsageSums } from "../../src/contract/prompt-cache.ts";
 
 const IN_RANGE = "hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR model = ?3)";
 

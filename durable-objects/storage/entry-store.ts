@@ -14,7 +14,7 @@ import { limits } from "../../src/domain/limits.ts";
 import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import { ExpirySweep } from "./expiry-sweep.ts";
 import { inline } from "./inline.ts";
-import type { Entry, EntryPage, EntryWrite, ListedEntry } from "./contract.ts";
+import type { Entry, EntryPage, EntryWrite, ListedEntry } from "../../src/contract/storage.ts";
 
 type Row = {
   key: string;

@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../../src/domain/errors.ts";
 import { ExpirySweep } from "./expiry-sweep.ts";
-import type { IdempotencyKey } from "./contract.ts";
+import type { IdempotencyKey } from "../../src/contract/storage.ts";
 
 /** An answer to save once its write is done, and the memories that it names. */
 export type KeptAnswer = { once: IdempotencyKey; answer: unknown; memoryIds: string[] };

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { PROMPT_CACHE_SHARDS } from "../../durable-objects/prompt-cache/contract.ts";
-import type { UserMemoryRpc } from "../../durable-objects/user-memory/contract.ts";
+import { PROMPT_CACHE_SHARDS } from "../contract/prompt-cache.ts";
+import type { UserMemoryRpc } from "../contract/user-memory.ts";
 import { RefusedCalls } from "./audit/refused-calls.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { loginSettingsOf } from "./auth/login-settings.ts";

@@ -1,5 +1,5 @@
-import type { RegistryRpc, UsageRpc } from "../../durable-objects/prompt-cache/contract.ts";
-import type { UserMemoryRpc } from "../../durable-objects/user-memory/contract.ts";
+import type { RegistryRpc, UsageRpc } from "../contract/prompt-cache.ts";
+import type { UserMemoryRpc } from "../contract/user-memory.ts";
 import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RecallIds } from "./auth/recall-ids.ts";

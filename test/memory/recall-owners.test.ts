@@ -9,7 +9,7 @@ import { RecallIds } from "../../src/worker/auth/recall-ids.ts";
 import { RecallMeter } from "../../src/worker/recall-meter.ts";
 import type { Services } from "../../src/worker/services.ts";
 import { modelTag, vectorId } from "../../src/platform/vectors/vector-id.ts";
-import type { Recalled } from "../../durable-objects/user-memory/contract.ts";
+import type { Recalled } from "../../src/contract/user-memory.ts";
 
 const MODEL = "model";
 const hit = (text: string, score: number) =>

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type Span, spans } from "../../durable-objects/user-memory/threads/spans.ts";
-import type { Order } from "../../durable-objects/user-memory/contract.ts";
+import type { Order } from "../../src/contract/user-memory.ts";
 
 const LAST = 40;
 /** Ranges in order that do not overlap, of some of the seqs. */

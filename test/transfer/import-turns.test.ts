@@ -4,7 +4,7 @@ import { ok } from "../../src/domain/errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { importLines } from "../../src/worker/use-cases/import.ts";
 import type { Services } from "../../src/worker/services.ts";
-import type { ImportItem } from "../../durable-objects/user-memory/contract.ts";
+import type { ImportItem } from "../../src/contract/user-memory.ts";
 import { clock } from "../doubles/control.ts";
 
 it("gives others a turn between any two calls of the object, also where body and object never make it wait", async () => {

@@ -21,7 +21,7 @@ import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import type { ContextItem, Place, PlacedSection } from "../contract.ts";
+import type { ContextItem, Place, PlacedSection } from "../../../src/contract/user-memory.ts";
 import { type ContextStore, keyOf } from "./context-store.ts";
 import { NO_SHARED, type SharedItems, sharedKey } from "./shared-owners.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";

@@ -13,7 +13,7 @@ import type {
   MessagesQuery,
   PlacedSection,
   PromptContext,
-} from "../contract.ts";
+} from "../../../src/contract/user-memory.ts";
 import { isMessage, positionOf } from "../core/position.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Transactions } from "../core/transactions.ts";

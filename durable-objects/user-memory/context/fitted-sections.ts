@@ -10,7 +10,7 @@ import { fitted } from "../../../src/domain/context/budget.ts";
 import { inOrderOfWorth } from "../../../src/domain/context/worth-showing.ts";
 import type { CountTokens } from "../../../src/domain/context/tokens.ts";
 import type { ContextCandidate, ContextLayer, ContextSection } from "../../../src/domain/schema/context.ts";
-import type { ContextItem, PlacedSection } from "../contract.ts";
+import type { ContextItem, PlacedSection } from "../../../src/contract/user-memory.ts";
 import { keyOf, type Look, shownKeys } from "./context-store.ts";
 import { type FoundLayer, RECALLED } from "./layer-search.ts";
 

@@ -1,6 +1,6 @@
 import { messageHash, turnNames, userText } from "../../../src/domain/context/message-hash.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
-import type { ContextRequest, PlacedSection } from "../contract.ts";
+import type { ContextRequest, PlacedSection } from "../../../src/contract/user-memory.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";

@@ -6,7 +6,7 @@ import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ContextLayer } from "../../../src/domain/schema/context.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
-import type { ContextRequest, LayerFound, Recall } from "../contract.ts";
+import type { ContextRequest, LayerFound, Recall } from "../../../src/contract/user-memory.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { CANDIDATES } from "../recall/arms.ts";
 import type { ContextItems, ScoredPlace } from "./context-items.ts";

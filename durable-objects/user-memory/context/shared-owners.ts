@@ -7,7 +7,7 @@ import type {
   LayerFound,
   Place,
   PlacedSection,
-} from "../contract.ts";
+} from "../../../src/contract/user-memory.ts";
 
 /** The calls that one user's object makes to a shared owner's. */
 export type OwnerObject = Pick<ContextRpc, "searchLayers" | "contextItems">;

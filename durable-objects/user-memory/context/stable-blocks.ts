@@ -1,4 +1,4 @@
-import type { ContextItem, ContextRequest, Place } from "../contract.ts";
+import type { ContextItem, ContextRequest, Place } from "../../../src/contract/user-memory.ts";
 import { blockFrame, sectionFrame } from "../../../src/domain/context/block.ts";
 import { wordsOf } from "../../../src/domain/context/replaced-standing.ts";
 import { isMessage } from "../core/position.ts";

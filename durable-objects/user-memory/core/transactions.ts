@@ -1,7 +1,7 @@
 import type { Result } from "../../../src/domain/errors.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
-import type { IdempotencyKey } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 
 /** A cache of the storage. `changes`: number of writes so far. */
 type Cache = { readonly changes: number; forgetLoaded(): void };

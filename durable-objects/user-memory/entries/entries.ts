@@ -7,8 +7,8 @@ import { type BatchStores, performBatch } from "./entry-batch.ts";
 import { entriesJson } from "../../../src/domain/page-json.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "../../storage/contract.ts";
-import type { EntryOperation, EntryResult, ListedEntries } from "../contract.ts";
+import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "../../../src/contract/storage.ts";
+import type { EntryOperation, EntryResult, ListedEntries } from "../../../src/contract/user-memory.ts";
 
 type EntriesDependencies = {
   entries: EntryStore;

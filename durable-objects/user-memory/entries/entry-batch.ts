@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
-import type { EntryOperation, EntryResult } from "../contract.ts";
+import type { EntryOperation, EntryResult } from "../../../src/contract/user-memory.ts";
 import { embeddedAtOnce, type ThreadMessages } from "../threads/thread-messages.ts";
 
 export type BatchStores = { entries: EntryStore; messages: Pick<ThreadMessages, "append" | "last"> };

@@ -8,7 +8,7 @@ import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import { ask, strictParser } from "../../../src/platform/models/ask.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
-import type { Consolidated } from "../contract.ts";
+import type { Consolidated } from "../../../src/contract/user-memory.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
 import type { ModelUsage } from "./model-usage.ts";

@@ -5,7 +5,7 @@ import { canonicalJson } from "../../../src/domain/prompt-cache/canonical-json.t
 import { withoutRedactions } from "../../../src/domain/redaction/without-redactions.ts";
 import type { RedactionRule } from "../../../src/domain/schema/extraction.ts";
 import type { Json } from "../../../src/domain/schema/bounds.ts";
-import type { IngestRequest } from "../contract.ts";
+import type { IngestRequest } from "../../../src/contract/user-memory.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";

@@ -11,7 +11,7 @@ import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
 import { turn } from "../../../src/platform/turn.ts";
-import type { Prepared, Remembered } from "../contract.ts";
+import type { Prepared, Remembered } from "../../../src/contract/user-memory.ts";
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { StoredIngest } from "./ingest-store.ts";

@@ -1,7 +1,7 @@
 import type { Draft } from "../../../src/domain/memory/draft.ts";
 import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Memory } from "../../../src/domain/schema/memory.ts";
-import type { Released, Remembered } from "../contract.ts";
+import type { Released, Remembered } from "../../../src/contract/user-memory.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** A version with the values that may change after the answer. */

@@ -4,8 +4,8 @@ import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import type { Memory } from "../../../src/domain/schema/memory.ts";
-import type { IdempotencyKey } from "../../storage/contract.ts";
-import type { Remembered } from "../contract.ts";
+import type { IdempotencyKey } from "../../../src/contract/storage.ts";
+import type { Remembered } from "../../../src/contract/user-memory.ts";
 import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { PendingWrites, PendingWritesDependencies } from "./pending-writes.ts";

@@ -2,7 +2,7 @@ import type { Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import type { Imported } from "../contract.ts";
+import type { Imported } from "../../../src/contract/user-memory.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type Given = {

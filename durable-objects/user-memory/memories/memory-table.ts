@@ -15,7 +15,7 @@ import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { memoryKind, type MemoryKind, type MemoryStatus } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { chosenFrom, narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
-import type { ReviewPlace } from "../contract.ts";
+import type { ReviewPlace } from "../../../src/contract/user-memory.ts";
 import type { Removals } from "../core/removals.ts";
 import type { Document, DocumentSource } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";

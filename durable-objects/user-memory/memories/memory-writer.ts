@@ -43,7 +43,7 @@ import { Summaries } from "./summaries.ts";
 import { WaitingMemories } from "./waiting-memories.ts";
 import { logUnconfirmed, PendingWrites, type PendingWritesDependencies } from "./pending-writes.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
-import type { IdempotencyKey } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 import type {
   Imported,
   MemoryChange,
@@ -52,7 +52,7 @@ import type {
   Remembered,
   ReviewedMany,
   ReviewRequest,
-} from "../contract.ts";
+} from "../../../src/contract/user-memory.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 type MemoryWriterDependencies = Omit<PendingWritesDependencies, "nextExpiry"> & {

@@ -9,7 +9,12 @@ import type { ReviewedMemory } from "../../../src/domain/schema/review.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import { rulingOf } from "../../../src/platform/prepare-memories.ts";
-import type { Remembered, ReviewedMany, Reviewing, ReviewRequest } from "../contract.ts";
+import type {
+  Remembered,
+  ReviewedMany,
+  Reviewing,
+  ReviewRequest,
+} from "../../../src/contract/user-memory.ts";
 import { conditionFailure, DecidedWrites, namedIn, NOT_DELETED, NOT_NOTED } from "./decided-writes.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryTable } from "./memory-table.ts";

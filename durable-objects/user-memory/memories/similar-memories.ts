@@ -5,7 +5,7 @@ import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { contentWords, matchExpression } from "../../../src/domain/ranking/question.ts";
 import type { Similar } from "../../../src/domain/schema/memory.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
-import type { Prepared } from "../contract.ts";
+import type { Prepared } from "../../../src/contract/user-memory.ts";
 import { MEMORIES } from "../core/position.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { MemoryTable } from "./memory-table.ts";

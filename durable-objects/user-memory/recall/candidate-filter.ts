@@ -1,5 +1,5 @@
 import { and } from "drizzle-orm";
-import type { SearchRequest } from "../contract.ts";
+import type { SearchRequest } from "../../../src/contract/user-memory.ts";
 import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import { ofMessages, type RecallKind } from "../../../src/domain/schema/recall.ts";
 import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";

@@ -1,4 +1,4 @@
-import type { Recall, SearchRequest } from "../contract.ts";
+import type { Recall, SearchRequest } from "../../../src/contract/user-memory.ts";
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
 import { passageMatches, type WordStatistics } from "../../../src/domain/ranking/features.ts";

@@ -20,7 +20,7 @@ import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { EmbeddedQuery } from "../search-index/vector-store.ts";
-import type { Recall, Recalled, ScoreRequest } from "../contract.ts";
+import type { Recall, Recalled, ScoreRequest } from "../../../src/contract/user-memory.ts";
 
 type RecallDependencies = {
   index: SearchIndex;

@@ -2,7 +2,12 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { inline } from "../../storage/inline.ts";
 import type { StoredThread } from "./thread-store.ts";
-import type { Compaction, CompactionPage, CompactionRange, CompactionsQuery } from "../contract.ts";
+import type {
+  Compaction,
+  CompactionPage,
+  CompactionRange,
+  CompactionsQuery,
+} from "../../../src/contract/user-memory.ts";
 
 type RangeRow = { id: string; from_seq: number; to_seq: number; created_at: number };
 type PageRow = RangeRow & { summary: ArrayBuffer | null; bytes: number };

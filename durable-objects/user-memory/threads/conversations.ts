@@ -23,8 +23,8 @@ import { ThreadAnnouncements } from "./thread-announcements.ts";
 import { DEFAULT_TITLE, type StoredThread, type ThreadLine } from "./thread-store.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { IdempotencyKey } from "../../storage/contract.ts";
-import type { ListedThreads, Resumed, ThreadPage } from "../contract.ts";
+import type { IdempotencyKey } from "../../../src/contract/storage.ts";
+import type { ListedThreads, Resumed, ThreadPage } from "../../../src/contract/user-memory.ts";
 
 /** The rows removed with a thread at once, the messages that other threads still show (`kept`), and the ranges of gone messages. */
 type Removed = {

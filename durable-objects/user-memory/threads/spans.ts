@@ -1,4 +1,4 @@
-import type { CompactionRange, Order } from "../contract.ts";
+import type { CompactionRange, Order } from "../../../src/contract/user-memory.ts";
 import type { Segment, SeqRange } from "../core/position.ts";
 
 /** A stretch that one thread owns, or a summary that stands for one. */

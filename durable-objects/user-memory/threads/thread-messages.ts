@@ -25,7 +25,7 @@ import { parsed } from "./message-store.ts";
 import type { StoredThread } from "./thread-store.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { IdempotencyKey } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 import { type MessagePage, messagesJson } from "../../../src/domain/page-json.ts";
 import type {
   Append,
@@ -35,7 +35,7 @@ import type {
   CompactionsQuery,
   LastMessages,
   MessagesQuery,
-} from "../contract.ts";
+} from "../../../src/contract/user-memory.ts";
 
 type ThreadMessagesDependencies = {
   stores: ThreadStores;

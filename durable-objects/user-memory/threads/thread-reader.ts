@@ -8,7 +8,7 @@ import { LAST_SEQ, positionsOf } from "../core/position.ts";
 import { type Span, spans } from "./spans.ts";
 import type { StoredThread } from "./thread-store.ts";
 import type { MessagePage, ReadMessage } from "../../../src/domain/page-json.ts";
-import type { CompactionRange, MessagesQuery } from "../contract.ts";
+import type { CompactionRange, MessagesQuery } from "../../../src/contract/user-memory.ts";
 
 type Stores = {
   messages: MessageStore;

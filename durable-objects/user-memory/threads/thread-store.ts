@@ -6,7 +6,7 @@ import type { CreateThreadBody, PatchThreadBody, Thread } from "../../../src/dom
 import { LAST_SEQ, type Segment, type SeqRange, seqOf, threadNumberOf } from "../core/position.ts";
 import { hides } from "./hidden-messages.ts";
 import type { Removals } from "../core/removals.ts";
-import type { ThreadPage } from "../contract.ts";
+import type { ThreadPage } from "../../../src/contract/user-memory.ts";
 
 /** A thread as the object keeps it: with its number and where its messages come from. */
 export type StoredThread = Omit<Thread, "userId"> & {

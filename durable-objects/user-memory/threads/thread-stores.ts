@@ -8,7 +8,7 @@ import { SharedMessages } from "./shared-messages.ts";
 import { ThreadReader } from "./thread-reader.ts";
 import { type StoredThread, ThreadStore } from "./thread-store.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { IdempotencyKey } from "../../storage/contract.ts";
+import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 
 /** The stores that threads and what is said in them are made of. */
 export class ThreadStores {

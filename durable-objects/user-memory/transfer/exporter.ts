@@ -7,7 +7,7 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf, positionsOf } from "../core/position.ts";
 import type { ExportedThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import type { ExportPage, ExportPlace, Section, Spot } from "../contract.ts";
+import type { ExportPage, ExportPlace, Section, Spot } from "../../../src/contract/user-memory.ts";
 
 /** `count`: how many lines it is that go together, if it is not one. */
 type Line = { pieces: JsonPieces; count?: number; next: Spot };

@@ -13,7 +13,7 @@ import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { ImportItem, Imported } from "../contract.ts";
+import type { ImportItem, Imported } from "../../../src/contract/user-memory.ts";
 
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
 /** The outcome of a valid line, as in the answer of an import (docs/export.md). */

@@ -1,5 +1,6 @@
-/** A unit vector, or null where a text holds nothing that the model knows (it is then found by its words only). */
-export type Vector = Float32Array | null;
+import type { Vector } from "../../domain/embedding.ts";
+
+export type { TextEmbedding, Vector } from "../../domain/embedding.ts";
 
 /** The use of a text: some models give a query another vector than a document. */
 export type EmbedAs = "query" | "document";
@@ -34,12 +35,6 @@ export interface Embedder {
 }
 
 export const EMBED_DEADLINE_MS = 30_000;
-
-/**
- * One text's vector with its space: `failed` if the embedder did (`late`: it did not answer in time), null if the text
- * holds nothing that the model knows.
- */
-export type TextEmbedding = { model: string; dimensions: number; vector: Vector | "failed"; late?: true };
 
 /** Scales to length 1; null for the zero vector. */
 export function normalised(vector: Float32Array): Vector {

@@ -3,7 +3,7 @@ import { invalidField } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
-import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
+import type { IdempotencyKey } from "../../contract/storage.ts";
 import { hash16 } from "../../domain/hash.ts";
 
 const HEADER = "Idempotency-Key";

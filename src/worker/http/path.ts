@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { getPath } from "hono/utils/url";
-import type { UserMemoryRpc } from "../../../durable-objects/user-memory/contract.ts";
+import type { UserMemoryRpc } from "../../contract/user-memory.ts";
 import { fail } from "../../domain/errors.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import type { AppEnv } from "./context.ts";

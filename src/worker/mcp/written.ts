@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Remembered } from "../../../durable-objects/user-memory/contract.ts";
+import type { Remembered } from "../../contract/user-memory.ts";
 import { type Written, writtenOf } from "../../domain/conversation/waiting-text.ts";
 import { memoryStatus } from "../../domain/schema/memory-fields.ts";
 import { superseded } from "../../domain/schema/memory.ts";

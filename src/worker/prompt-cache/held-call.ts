@@ -1,5 +1,5 @@
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
-import type { Flown, Held } from "../../../durable-objects/prompt-cache/contract.ts";
+import type { Flown, Held } from "../../contract/prompt-cache.ts";
 
 type HeldCall<Hit> = {
   /** Calls the object, on a new stub, which may hold the call for `waitMs`. */

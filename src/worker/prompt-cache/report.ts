@@ -3,8 +3,8 @@ import { ok, type Result } from "../../domain/errors.ts";
 import type { ReportBody, Stats, StatsQuery } from "../../domain/schema/prompt-cache.ts";
 import type { Services } from "../services.ts";
 import { hitRate, hourOf, reportedHour } from "../../domain/prompt-cache/usage.ts";
-import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
-import type { UsageKey } from "../../../durable-objects/prompt-cache/contract.ts";
+import type { IdempotencyKey } from "../../contract/storage.ts";
+import type { UsageKey } from "../../contract/prompt-cache.ts";
 
 type Registry = Pick<Services, "promptCacheUsage" | "now">;
 

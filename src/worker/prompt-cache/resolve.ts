@@ -13,7 +13,7 @@ import {
   regionsHash,
   resourceKey,
 } from "../../domain/prompt-cache/keys.ts";
-import type { UsedPrefixes } from "../../../durable-objects/prompt-cache/contract.ts";
+import type { UsedPrefixes } from "../../contract/prompt-cache.ts";
 
 /** The default time to create a resource. */
 const LEASE_MS = 60_000;

@@ -34,7 +34,7 @@ import {
   RegistryKeys,
   ReleaseQuery,
 } from "../../domain/schema/prompt-cache.ts";
-import type { Entry } from "../../../durable-objects/storage/contract.ts";
+import type { Entry } from "../../contract/storage.ts";
 
 const request = { params: cachePath, headers: namespaceHeader };
 const conditional = { params: cachePath, headers: namespaceHeader.extend(conditionHeaders.shape) };

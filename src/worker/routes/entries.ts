@@ -1,9 +1,5 @@
 import type { z } from "@hono/zod-openapi";
-import type {
-  EntryOperation,
-  EntryResult,
-  ListedEntries,
-} from "../../../durable-objects/user-memory/contract.ts";
+import type { EntryOperation, EntryResult, ListedEntries } from "../../contract/user-memory.ts";
 import { joined, withValue } from "../../domain/page-json.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";

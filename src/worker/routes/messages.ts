@@ -36,7 +36,7 @@ import {
   ValidateBody,
   Verdict,
 } from "../../domain/schema/thread.ts";
-import type { Compaction as StoredCompaction } from "../../../durable-objects/user-memory/contract.ts";
+import type { Compaction as StoredCompaction } from "../../contract/user-memory.ts";
 
 const append = route("post", "/v1/threads/{id}/messages", {
   operationId: "appendMessages",

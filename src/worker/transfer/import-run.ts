@@ -9,7 +9,7 @@ import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { ExportOrder } from "./export-order.ts";
 import { type ImportedVersion, versionsOf } from "../../domain/transfer/memory-lines.ts";
 import type { ParsedLine } from "./parse-line.ts";
-import type { Imported, ImportItem, ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
+import type { Imported, ImportItem, ObjectItem } from "../../contract/user-memory.ts";
 
 type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
   owner: Owner;

@@ -11,7 +11,7 @@ import {
   type MemoryLine,
   type ObjectLine,
 } from "../../domain/schema/transfer.ts";
-import type { ObjectItem } from "../../../durable-objects/user-memory/contract.ts";
+import type { ObjectItem } from "../../contract/user-memory.ts";
 
 export type ParsedLine = { item: ObjectItem } | { memory: MemoryLine } | { end: number };
 

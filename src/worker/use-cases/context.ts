@@ -1,4 +1,4 @@
-import type { ContextRequest, PromptContext } from "../../../durable-objects/user-memory/contract.ts";
+import type { ContextRequest, PromptContext } from "../../contract/user-memory.ts";
 import { planned, type PlannedLayer, searches, USUAL_LAYERS } from "../../domain/context/layers.ts";
 import { messageHash } from "../../domain/context/message-hash.ts";
 import { withBlock } from "../../domain/context/prompted-message.ts";

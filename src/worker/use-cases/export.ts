@@ -8,7 +8,7 @@ import { readableFromGenerator } from "../../platform/readable-from-generator.ts
 import { memoryLine } from "../../domain/transfer/memory-lines.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
-import type { ExportPage } from "../../../durable-objects/user-memory/contract.ts";
+import type { ExportPage } from "../../contract/user-memory.ts";
 
 type Needs = Pick<Services, "userMemory" | "records">;
 /** Versions in the first read of a page, some 10 MB at most. The read grows for a longer history. */

@@ -10,8 +10,8 @@ import type { Json } from "../../domain/schema/bounds.ts";
 import { futureTimeFailure } from "../../domain/schema/message-time.ts";
 import type { Ingest, IngestBody, Ingested } from "../../domain/schema/ingest.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
-import type { IngestRequest } from "../../../durable-objects/user-memory/contract.ts";
-import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
+import type { IngestRequest } from "../../contract/user-memory.ts";
+import type { IdempotencyKey } from "../../contract/storage.ts";
 import type { Services } from "../services.ts";
 
 type Needs = Pick<Services, "userMemory" | "extraction" | "now">;

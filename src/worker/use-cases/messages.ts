@@ -7,7 +7,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
 import { readableFromGenerator } from "../../platform/readable-from-generator.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
-import type { MessagesQuery } from "../../../durable-objects/user-memory/contract.ts";
+import type { MessagesQuery } from "../../contract/user-memory.ts";
 import { promptedMessage } from "./prompted-message.ts";
 
 /**

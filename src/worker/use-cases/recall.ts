@@ -8,7 +8,7 @@ import { embedOne } from "../../platform/embeddings/embed.ts";
 import { isSmallTalk } from "../../domain/context/small-talk.ts";
 import { RERANKED, rerankHits } from "./rerank.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
-import type { Recall, Recalled } from "../../../durable-objects/user-memory/contract.ts";
+import type { Recall, Recalled } from "../../contract/user-memory.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "recallIds" | "recallMeter" | "now">;
 

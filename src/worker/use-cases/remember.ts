@@ -5,8 +5,8 @@ import type { RememberBody } from "../../domain/schema/memory.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import { prepareMemories } from "../../platform/prepare-memories.ts";
 import type { Services } from "../services.ts";
-import type { IdempotencyKey } from "../../../durable-objects/storage/contract.ts";
-import type { Remembered } from "../../../durable-objects/user-memory/contract.ts";
+import type { IdempotencyKey } from "../../contract/storage.ts";
+import type { Remembered } from "../../contract/user-memory.ts";
 
 /** A memory to remember, with a condition on the memory that it merges with. */
 type Remembering = { body: RememberBody; condition?: Precondition };

@@ -3,7 +3,7 @@ import { ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Owner, Writer } from "../../domain/memory/record.ts";
 import type { ReviewedMemories, ReviewMemoriesBody } from "../../domain/schema/review.ts";
-import type { Reviewing } from "../../../durable-objects/user-memory/contract.ts";
+import type { Reviewing } from "../../contract/user-memory.ts";
 import type { Services } from "../services.ts";
 
 /** Releases or rejects memories that wait: those that are named, or a slice of those that match. */

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Remembered } from "../../../../durable-objects/user-memory/contract.ts";
+import type { Remembered } from "../../../contract/user-memory.ts";
 import { rememberOne } from "../../use-cases/remember.ts";
 import { STORES, textResult, tool } from "../tool.ts";
 import { fact, sourceIn, sourceOf, withThread } from "./arguments.ts";

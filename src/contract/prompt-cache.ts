@@ -1,11 +1,11 @@
-import type { Precondition } from "../../src/domain/conditions.ts";
-import type { Result } from "../../src/domain/errors.ts";
-import type { PrefixUse } from "../../src/domain/prompt-cache/anthropic.ts";
-import type { Usable } from "../../src/domain/prompt-cache/google.ts";
-import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
-import type { Provider } from "../../src/domain/schema/prompt-cache.ts";
-import type { RecallHour } from "../../src/domain/usage/recall-hours.ts";
-import type { Entry, EntryWrite, IdempotencyKey } from "../storage/contract.ts";
+import type { Precondition } from "../domain/conditions.ts";
+import type { Result } from "../domain/errors.ts";
+import type { PrefixUse } from "../domain/prompt-cache/anthropic.ts";
+import type { Usable } from "../domain/prompt-cache/google.ts";
+import type { WrittenEntry } from "../domain/schema/entry.ts";
+import type { Provider } from "../domain/schema/prompt-cache.ts";
+import type { RecallHour } from "../domain/usage/recall-hours.ts";
+import type { Entry, EntryWrite, IdempotencyKey } from "./storage.ts";
 
 export type { Entry, IdempotencyKey };
 

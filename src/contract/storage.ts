@@ -1,4 +1,4 @@
-import type { Precondition } from "../../src/domain/conditions.ts";
+import type { Precondition } from "../domain/conditions.ts";
 
 /**
  * The methods of an object that serves an interface of its callers: a caller always waits, the object may answer at once.

@@ -1,41 +1,41 @@
 /**
  * The calls of a user's object, and the plain data that they carry. The Worker imports nothing else of the object.
  */
-import type { Precondition } from "../../src/domain/conditions.ts";
-import type { LayerName, Shown } from "../../src/domain/context/block.ts";
-import type { PlannedLayer } from "../../src/domain/context/layers.ts";
-import type { TokenizerName } from "../../src/domain/context/tokens.ts";
-import type { Continuation, ContinuationOptions } from "../../src/domain/conversation/continuation.ts";
-import type { Failure, Result } from "../../src/domain/errors.ts";
-import type { UserHash } from "../../src/domain/ids.ts";
-import type { Candidate, Owner, ThreadOwner, Writer } from "../../src/domain/memory/record.ts";
-import type { MessagePage, PageJson, ReadMessage } from "../../src/domain/page-json.ts";
-import type { Weights } from "../../src/domain/ranking/rank.ts";
+import type { Precondition } from "../domain/conditions.ts";
+import type { LayerName, Shown } from "../domain/context/block.ts";
+import type { PlannedLayer } from "../domain/context/layers.ts";
+import type { TokenizerName } from "../domain/context/tokens.ts";
+import type { Continuation, ContinuationOptions } from "../domain/conversation/continuation.ts";
+import type { Failure, Result } from "../domain/errors.ts";
+import type { UserHash } from "../domain/ids.ts";
+import type { Candidate, Owner, ThreadOwner, Writer } from "../domain/memory/record.ts";
+import type { MessagePage, PageJson, ReadMessage } from "../domain/page-json.ts";
+import type { Weights } from "../domain/ranking/rank.ts";
 import type {
   ContextAnswer,
   ContextFormat,
   ContextLayer,
   ContextProfile,
   ContextSection,
-} from "../../src/domain/schema/context.ts";
-import type { Changes } from "../../src/domain/schema/changes.ts";
-import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
-import type { Erasure } from "../../src/domain/schema/erasure.ts";
-import type { Extracted, ExtractKind, Ingest, Ingested } from "../../src/domain/schema/ingest.ts";
-import type { RedactionRule } from "../../src/domain/schema/extraction.ts";
-import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../../src/domain/schema/memory-filter.ts";
-import type { Memory, PatchMemoryBody, Similar, Superseded } from "../../src/domain/schema/memory.ts";
-import type { ReviewedMemory } from "../../src/domain/schema/review.ts";
-import type { Trust } from "../../src/domain/schema/provenance.ts";
-import type { Answerable, Hit, RecallAnswer, RecallKind, TimeMode } from "../../src/domain/schema/recall.ts";
-import type { Reindex } from "../../src/domain/schema/reindex.ts";
-import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../../src/domain/schema/thread.ts";
-import type { UserSummary } from "../../src/domain/schema/statistics.ts";
-import type { MemoryUsage, Outcome, OutcomeBody } from "../../src/domain/schema/usage.ts";
-import type { ImportCounts, ObjectLine } from "../../src/domain/schema/transfer.ts";
-import type { ImportedVersion } from "../../src/domain/transfer/memory-lines.ts";
-import type { TextEmbedding } from "../../src/platform/embeddings/embedder.ts";
-import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "../storage/contract.ts";
+} from "../domain/schema/context.ts";
+import type { Changes } from "../domain/schema/changes.ts";
+import type { WrittenEntry } from "../domain/schema/entry.ts";
+import type { Erasure } from "../domain/schema/erasure.ts";
+import type { Extracted, ExtractKind, Ingest, Ingested } from "../domain/schema/ingest.ts";
+import type { RedactionRule } from "../domain/schema/extraction.ts";
+import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../domain/schema/memory-filter.ts";
+import type { Memory, PatchMemoryBody, Similar, Superseded } from "../domain/schema/memory.ts";
+import type { ReviewedMemory } from "../domain/schema/review.ts";
+import type { Trust } from "../domain/schema/provenance.ts";
+import type { Answerable, Hit, RecallAnswer, RecallKind, TimeMode } from "../domain/schema/recall.ts";
+import type { Reindex } from "../domain/schema/reindex.ts";
+import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../domain/schema/thread.ts";
+import type { UserSummary } from "../domain/schema/statistics.ts";
+import type { MemoryUsage, Outcome, OutcomeBody } from "../domain/schema/usage.ts";
+import type { ImportCounts, ObjectLine } from "../domain/schema/transfer.ts";
+import type { ImportedVersion } from "../domain/transfer/memory-lines.ts";
+import type { TextEmbedding } from "../domain/embedding.ts";
+import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "./storage.ts";
 
 export type { Entry, EntryWrite, IdempotencyKey, PageJson };
 
