@@ -44,7 +44,7 @@ export class ModelUsage {
     try {
       const why = await this.#refusedByTenant(dayOf(asksAt));
       if (why !== null) {
-        this.#add({ ...ONE_CALL, calls: -1 }, asksAt);
+        this.#add(NO_CALL, asksAt);
         return { why, until: why === "storage" ? now() + STORAGE_MS : startOfNextDay(asksAt) };
       }
       const asked = await ask();
@@ -60,12 +60,15 @@ export class ModelUsage {
 
   /** Why the tenant's quota allows no call; null if it does, and has counted one. */
   async #refusedByTenant(day: number): Promise<"tenant_quota" | "storage" | null> {
+    const begun = this.#tenant.begin(day);
     try {
-      if (await withDeadline(this.#tenant.begin(day), COUNT_MS)) return null;
+      if (await withDeadline(begun, COUNT_MS)) return null;
       console.warn({ message: "the tenant's quota of the language model is used up" });
       return "tenant_quota";
     } catch (error) {
       console.error({ message: "D1 did not count a call of the language model", error: String(error) });
+      // D1 may count it yet: nobody makes that call.
+      begun.then((isCounted) => (isCounted ? this.#endForTenant(day, NO_CALL) : null)).catch(() => {});
       return "storage";
     }
   }
@@ -127,6 +130,8 @@ export const addedUsage = (sum: Ingest["usage"], more: Ingest["usage"]): Ingest[
 });
 
 const ONE_CALL = { calls: 1, inputTokens: 0, outputTokens: 0 };
+/** Takes a call back. */
+const NO_CALL = { ...ONE_CALL, calls: -1 };
 
 const dayOf = (now: number): number => Math.floor(now / DAY_MS);
 const startOfNextDay = (now: number): number => (dayOf(now) + 1) * DAY_MS;

@@ -33,9 +33,17 @@ export class D1TenantModelUsage implements TenantModelUsage {
       calls ?? Number.MAX_SAFE_INTEGER,
       tokens ?? Number.MAX_SAFE_INTEGER,
     );
-    if (counted?.calls === 1)
-      await this.#run("DELETE FROM tenant_model_usage WHERE day <= ?", day - KEPT_DAYS);
+    if (counted?.calls === 1) await this.#deleteOld(day);
     return counted !== undefined;
+  }
+
+  /** The call is counted: it is made though old rows stay until the next day. */
+  async #deleteOld(day: number): Promise<void> {
+    try {
+      await this.#run("DELETE FROM tenant_model_usage WHERE day <= ?", day - KEPT_DAYS);
+    } catch (error) {
+      console.error({ message: "old counts of the language model stay", error: String(error) });
+    }
   }
 
   async end(day: number, { calls, inputTokens, outputTokens }: Ingest["usage"]): Promise<void> {
