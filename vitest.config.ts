@@ -75,6 +75,8 @@ const ofD1 = "test/{d1,erasure,http,shards,transfer}/**/*.test.ts";
 
 /** Files at once that wait for a server, a browser or an alarm a quarter of their time. */
 export const waiting = 3;
+/** A group of their own, as all projects of a group have as many. */
+const atOnce = { maxWorkers: waiting, sequence: { groupOrder: 1 } };
 
 export const limits = {
   maxWorkers: 2,
@@ -117,12 +119,12 @@ export default defineConfig({
           name: "faults",
           include: ["test/faults/**/*.test.ts"],
           setupFiles: ["test/setup.ts"],
-          maxWorkers: waiting,
+          ...atOnce,
         },
       },
       {
         extends: true,
-        test: { name: "node", include: ["test/node/**/*.test.ts"], maxWorkers: waiting },
+        test: { name: "node", include: ["test/node/**/*.test.ts"], ...atOnce },
       },
       {
         // In a browser, which `npm test` does not ask for: one server for all files.
@@ -131,7 +133,7 @@ export default defineConfig({
           name: "console",
           include: ["test/console/**/*.test.ts"],
           globalSetup: ["test/console/server.ts"],
-          maxWorkers: waiting,
+          ...atOnce,
         },
       },
     ],
