@@ -16,7 +16,13 @@ import type { EntryStore } from "../../storage/entry-store.ts";
 import { isMessage, positionOf, seqOf } from "../core/position.ts";
 import { toSqlCondition } from "../core/sql-condition.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
-import { type Document, type Documents, isOfMessage, withoutSpeaker } from "../search-index/documents.ts";
+import {
+  type Document,
+  type DocumentOfMessage,
+  type Documents,
+  isOfMessage,
+  withoutSpeaker,
+} from "../search-index/documents.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
@@ -40,6 +46,20 @@ export type ScoredPlace = { place: Place; score: number };
 
 /** `lost`: the number of places where nothing is any more. */
 export type ResolvedSection = { layer: LayerName; items: ContextItem[]; lost: number };
+
+type NumberedPlace = Extract<Place, { n: number }>;
+
+/** The finds at the places of a block, by their numbers. */
+type FoundRows = {
+  rows: ReadonlyMap<number, MemoryRow>;
+  /** Ids of memories that have ended. */
+  expired: ReadonlySet<string>;
+  read: ReadonlyMap<number, DocumentOfMessage>;
+  there: ReadonlySet<number>;
+  threads: ReadonlyMap<number, string>;
+  shared: SharedItems;
+  now: number;
+};
 
 /** The rows that a layer chooses from: two layers with the same kind and tags share one read. */
 type RowsOf = (kind: MemoryKind, layer: { tags?: string[] | undefined }) => MemoryRow[];
@@ -157,7 +177,7 @@ export class ContextItems {
           : [],
       ),
     );
-    const { table, documents, entries, stores, store, messages } = this.#deps;
+    const { table, documents, stores, messages } = this.#deps;
     const rows = new Map(
       table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
     );
@@ -178,56 +198,53 @@ export class ContextItems {
     );
     const there = stores.messages.present(positions);
     const threads = messages.threadsOf(positions);
-    const itemAt = (layer: LayerName, place: Place): ContextItem | null => {
-      if ("key" in place) {
-        // An expired entry may not be deleted yet, and a later value may have taken its place.
-        const live = entries.get(place.key, now);
-        const text = live === null ? null : store.entryText(place, live.version === place.version ? 0 : now);
-        return text === null ? null : { id: place.key, place, shown: { text: `[${place.key}]: ${text}` } };
-      }
-      if ("compaction" in place) {
-        if (!stores.compactions.has({ n: place.thread }, place.compaction)) return null;
-        return this.#summary({ n: place.thread }, place.compaction);
-      }
-      if (place.owner !== undefined) {
-        const found = shared.get(sharedKey(layer, place));
-        return typeof found === "object" ? found : null;
-      }
-      if (isMessage(place.n)) {
-        const document = read.get(place.n);
-        const id = threads.get(place.n);
-        if (document === undefined || id === undefined || !there.has(place.n)) return null;
-        // Another message may have taken its place.
-        if (place.standing !== undefined)
-          return this.#standingItems(document, id).find((item) => keyOf(item.place) === keyOf(place)) ?? null;
-        const { name, role } = document.message;
-        const whole = withoutSpeaker(document.text, document.message);
-        const [start, end] = place.passage ?? [0, whole.length];
-        const text = `${start > 0 ? "… " : ""}${oneLine(whole.slice(start, end))}${end < whole.length ? " …" : ""}`;
-        const said = `${name === undefined ? role : quoted(name)} said`;
-        return {
-          id: `${id}:${seqOf(place.n)}`,
-          place,
-          shown: { text: `[${said} | ${day(document.createdAt)}${untilOf(place)}] ${text}` },
-        };
-      }
-      const row = rows.get(place.n);
-      if (row === undefined || row.status !== "active" || expired.has(row.id)) return null;
-      if ((row.expiresAt ?? Infinity) < now) return null;
-      const item = itemOf(layer, row, place);
-      if (place.was === undefined) return item;
-      if (place.was === place.n) return { ...item, shown: { text: `no longer true: ${item.shown.text}` } };
-      const before = rows.get(place.was);
-      // The former version may be forgotten by itself.
-      return before === undefined
-        ? item
-        : { ...item, shown: { text: `${item.shown.text} (before: ${oneLine(before.text)})` } };
-    };
+    const found = { rows, expired, read, there, threads, shared, now };
     return sections.map(({ layer, places }) => {
-      const items = places.map((place) => itemAt(layer, place));
-      const found = items.filter((item) => item !== null);
-      return { layer, items: found, lost: items.length - found.length };
+      const items = places.map((place) => this.#itemAt(layer, place, found));
+      const left = items.filter((item) => item !== null);
+      return { layer, items: left, lost: items.length - left.length };
     });
+  }
+
+  /** The item at a place; null where nothing is any more. */
+  #itemAt(layer: LayerName, place: Place, found: FoundRows): ContextItem | null {
+    if ("key" in place) return this.#entryAt(place, found.now);
+    if ("compaction" in place)
+      return this.#deps.stores.compactions.has({ n: place.thread }, place.compaction)
+        ? this.#summary({ n: place.thread }, place.compaction)
+        : null;
+    if (place.owner !== undefined) {
+      const item = found.shared.get(sharedKey(layer, place));
+      return typeof item === "object" ? item : null;
+    }
+    return isMessage(place.n) ? this.#messageAt(place, found) : memoryAt(layer, place, found);
+  }
+
+  #entryAt(place: Extract<Place, { key: string }>, now: number): ContextItem | null {
+    const { entries, store } = this.#deps;
+    // An expired entry may not be deleted yet, and a later value may have taken its place.
+    const live = entries.get(place.key, now);
+    const text = live === null ? null : store.entryText(place, live.version === place.version ? 0 : now);
+    return text === null ? null : { id: place.key, place, shown: { text: `[${place.key}]: ${text}` } };
+  }
+
+  #messageAt(place: NumberedPlace, { read, there, threads }: FoundRows): ContextItem | null {
+    const document = read.get(place.n);
+    const id = threads.get(place.n);
+    if (document === undefined || id === undefined || !there.has(place.n)) return null;
+    // Another message may have taken its place.
+    if (place.standing !== undefined)
+      return this.#standingItems(document, id).find((item) => keyOf(item.place) === keyOf(place)) ?? null;
+    const { name, role } = document.message;
+    const whole = withoutSpeaker(document.text, document.message);
+    const [start, end] = place.passage ?? [0, whole.length];
+    const text = `${start > 0 ? "… " : ""}${oneLine(whole.slice(start, end))}${end < whole.length ? " …" : ""}`;
+    const speaker = `${name === undefined ? role : quoted(name)} said`;
+    return {
+      id: `${id}:${seqOf(place.n)}`,
+      place,
+      shown: { text: `[${speaker} | ${day(document.createdAt)}${untilOf(place)}] ${text}` },
+    };
   }
 
   /** Keeps the values of entries, which have no history, as long as a block shows them. */
@@ -397,36 +414,58 @@ function standingItems({ n, text, createdAt, standing, message }: Document, thre
 const untilOf = (place: Place): string =>
   "until" in place && place.until !== undefined ? ` | until ${day(place.until)}` : "";
 
+/** The memory at a place: as it is, with the version before it, or as no longer true. */
+function memoryAt(
+  layer: LayerName,
+  place: NumberedPlace,
+  { rows, expired, now }: FoundRows,
+): ContextItem | null {
+  const row = rows.get(place.n);
+  if (row === undefined || row.status !== "active" || expired.has(row.id)) return null;
+  if ((row.expiresAt ?? Infinity) < now) return null;
+  const item = itemOf(layer, row, place);
+  if (place.was === undefined) return item;
+  if (place.was === place.n) return { ...item, shown: { text: `no longer true: ${item.shown.text}` } };
+  const before = rows.get(place.was);
+  // The former version may be forgotten by itself.
+  return before === undefined
+    ? item
+    : { ...item, shown: { text: `${item.shown.text} (before: ${oneLine(before.text)})` } };
+}
+
 /** A line for a memory's version. Only what never changes of a version is in it. */
 function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.version }): ContextItem {
-  const { id, kind, title, subject, predicate, object, text, validFrom, createdAt, source } = row;
+  const { id, source } = row;
   const from = source?.message === undefined ? {} : { message: String(source.message) };
-  const at = (shown: Shown): ContextItem => ({ id, place, shown, ...from });
-  const part = "passage" in place ? place.passage : undefined;
-  const replaces = "replaces" in place && place.replaces === true;
-  switch (layer) {
-    case "profile":
-      return at({
-        subject: subject ?? "",
-        text: `${predicate} ${object ?? ""}`.trim() + (replaces ? ` (since ${day(validFrom)})` : ""),
-      });
-    case "procedures":
-      return at({
-        text: part === undefined ? `${quoted(title ?? "")} (id: ${id})` : `${quoted(title ?? "")}: ${text}`,
-      });
-    case "episodes":
-      return at({ text: `[${day(createdAt)}] ${oneLine(text)}` });
-    case "recalled": {
-      const [start, end] = part ?? [0, text.length];
-      const named = title === null ? "" : `${quoted(title)}: `;
-      return at({
-        text: `[${kind} | ${day(validFrom)}${untilOf(place)}] ${named}${oneLine(text.slice(start, end))}`,
-      });
-    }
-    case "facts":
-    case "changes":
-      return at({ text: `${oneLine(text)} (${replaces ? "since " : ""}${day(validFrom)})` });
-    default:
-      return at({ text: oneLine(text) });
-  }
+  const line = lines[layer] ?? (({ text }) => ({ text: oneLine(text) }));
+  return { id, place, shown: line(row, place), ...from };
 }
+
+const partOf = (place: Place) => ("passage" in place ? place.passage : undefined);
+const replaces = (place: Place): boolean => "replaces" in place && place.replaces === true;
+
+const factLine = ({ text, validFrom }: MemoryRow, place: Place): Shown => ({
+  text: `${oneLine(text)} (${replaces(place) ? "since " : ""}${day(validFrom)})`,
+});
+
+/** The line of a memory in each layer that shows more than its text. */
+const lines: { [Layer in LayerName]?: (row: MemoryRow, place: Place) => Shown } = {
+  profile: ({ subject, predicate, object, validFrom }, place) => ({
+    subject: subject ?? "",
+    text: `${predicate} ${object ?? ""}`.trim() + (replaces(place) ? ` (since ${day(validFrom)})` : ""),
+  }),
+  procedures: ({ id, title, text }, place) => ({
+    text:
+      partOf(place) === undefined ? `${quoted(title ?? "")} (id: ${id})` : `${quoted(title ?? "")}: ${text}`,
+  }),
+  episodes: ({ createdAt, text }) => ({ text: `[${day(createdAt)}] ${oneLine(text)}` }),
+  recalled: ({ kind, title, text, validFrom }, place) => {
+    const [start, end] = partOf(place) ?? [0, text.length];
+    const named = title === null ? "" : `${quoted(title)}: `;
+    return {
+      text: `[${kind} | ${day(validFrom)}${untilOf(place)}] ${named}${oneLine(text.slice(start, end))}`,
+    };
+  },
+  facts: factLine,
+  changes: factLine,
+};

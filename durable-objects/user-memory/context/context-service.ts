@@ -54,6 +54,11 @@ type Prompted = {
 };
 /** The blocks that were made before: the snapshot, and those of turns by their names. */
 type KeptBlocks = { run: RunBlock | null; turns: Turns };
+/** The blocks of turns that were kept, and their texts as far as they still exist. */
+type Read = { turns: Turns; texts: ReturnType<KeptTurns["texts"]> };
+type MadeTurn = { block: TurnBlock; text: string; candidates: readonly ContextCandidate[] };
+/** `isChanged`: the provider may have cached another prefix. */
+type Changing = { answer: Answer; isChanged: boolean };
 type Answer = Omit<PromptContext, "etag" | "stable"> & { stable: { text: string; tokens: number } };
 
 /** Makes the memory of a prompt: a stable block for the thread, and a block for each turn, which is kept with it. */
@@ -185,104 +190,30 @@ export class ContextService {
     return second;
   }
 
-  #answer(
-    request: ContextRequest,
-    { thread, turn, searched, shared, form }: Prompted,
-    { run, turns }: KeptBlocks,
-  ): Answer {
-    const { store } = this.#deps;
-    const now = this.#deps.now();
-    const { count } = form;
+  #answer(request: ContextRequest, prompted: Prompted, kept: KeptBlocks): Answer {
+    const { turn, shared } = prompted;
     const { snapshot } = request;
-    const current = turn?.name;
-    const texts = this.#turns.texts(turns, shared);
-    const isLess = anyLess(texts);
-    const ofTurns = {
+    const texts = this.#turns.texts(kept.turns, shared);
+    const made =
+      kept.run !== null && snapshot !== undefined
+        ? this.#ofSnapshot(kept.run, snapshot.name, prompted)
+        : this.#ofTurn(request, prompted, { turns: kept.turns, texts });
+    return {
+      ...made.answer,
       ...(request.messages !== undefined && {
         pinned: (turn?.earlier ?? []).flatMap(({ index, name }) => {
           const text = index < 0 ? "" : (texts.get(name)?.text ?? "");
           return text === "" ? [] : [{ index, text }];
         }),
       }),
-      ...(current !== undefined && { pin: current }),
-    };
-    if (run !== null && snapshot !== undefined) {
-      if (thread !== null) store.use(thread.n, now);
-      const again = this.#runAgain(run, snapshot.name, { shared, count });
-      return {
-        ...again.answer,
-        ...ofTurns,
-        ...((again.isLess || isLess) && { prefixChanged: true as const }),
-      };
-    }
-    // A caller that sends no hashes may hold more than the last turns.
-    const isKnown = request.messages !== undefined || request.history !== undefined;
-    const names = new Set([current ?? [], (turn?.earlier ?? []).map(({ name }) => name)].flat());
-    const held = new Set(thread === null ? [] : this.#held(thread, request));
-    const stable = this.#stable.current(request, {
-      thread,
-      turns: isKnown ? names : undefined,
-      held,
-      form,
-      now,
-    });
-    const kept = current === undefined ? undefined : turns.get(current);
-    const before = (turn?.earlier ?? []).flatMap(({ name }) => turns.get(name)?.block ?? []);
-    const made =
-      kept === undefined
-        ? this.#turnBlock(request, {
-            thread,
-            searched,
-            stable,
-            held,
-            earlier: before,
-            form,
-            now,
-          })
-        : { block: kept.block, candidates: [] };
-    if (thread !== null) {
-      const isKeptNow = current !== undefined && kept === undefined;
-      const changes = new Set(stable.changes.map(({ place }) => keyOf(place)));
-      const told = isKeptNow
-        ? made.block.sections.flatMap(({ places }) => places).filter((place) => changes.has(keyOf(place)))
-        : [];
-      this.#stable.keep(thread, { stable, told, turn: current, now });
-      if (isKeptNow) store.putTurn(thread.n, current, made.block, now);
-    }
-    const meta = [...stable.meta, ...made.block.meta];
-    if (snapshot !== undefined) {
-      const { sections } = stable;
-      store.putRun(
-        snapshot.name,
-        { ...made.block, meta, stable: placed(sections) },
-        {
-          now,
-          expiresAt: now + snapshot.ttlMs,
-        },
-      );
-      for (const { items } of sections) this.#items.keepEntries(NO_THREAD, items, now);
-    }
-    const again = current === undefined ? undefined : texts.get(current);
-    return {
-      ...answerOf({
-        ...made.block,
-        meta,
-        count,
-        stable: stable.text,
-        recalled: "sections" in made ? textOf(made.sections, made.block) : (again?.text ?? ""),
-      }),
-      ...ofTurns,
-      ...(request.explain && { candidates: [...stable.candidates, ...made.candidates] }),
-      ...((stable.isRenewed || isLess) && { prefixChanged: true as const }),
+      ...(turn?.name !== undefined && { pin: turn.name }),
+      ...((made.isChanged || anyLess(texts)) && { prefixChanged: true as const }),
     };
   }
 
-  /** The answer of a snapshot, as far as it still exists. */
-  #runAgain(
-    run: RunBlock,
-    name: string,
-    { shared, count }: { shared: SharedItems; count: CountTokens },
-  ): { answer: Answer; isLess: boolean } {
+  /** The answer that a snapshot kept, as far as it still exists. */
+  #ofSnapshot(run: RunBlock, name: string, { thread, shared, form: { count } }: Prompted): Changing {
+    if (thread !== null) this.#deps.store.use(thread.n, this.#deps.now());
     const [stable, turn] = this.#turns.reread([run.stable, run.sections], shared);
     const isLess = stable?.isLess === true || turn?.isLess === true;
     if (isLess)
@@ -293,7 +224,99 @@ export class ContextService {
       stable: textOf(stable?.resolved ?? [], run),
       recalled: textOf(turn?.resolved ?? [], run),
     });
-    return { answer, isLess };
+    return { answer, isChanged: isLess };
+  }
+
+  /** The answer of a turn: the stable block, and the block that the turn kept, or a new one. */
+  #ofTurn(request: ContextRequest, prompted: Prompted, { turns, texts }: Read): Changing {
+    const { thread, turn, form } = prompted;
+    const { snapshot } = request;
+    const now = this.#deps.now();
+    const current = turn?.name;
+    const earlier = (turn?.earlier ?? []).map(({ name }) => name);
+    // A caller that sends no hashes may hold more than the last turns.
+    const isKnown = request.messages !== undefined || request.history !== undefined;
+    const held = new Set(thread === null ? [] : this.#held(thread, request));
+    const stable = this.#stable.current(request, {
+      thread,
+      turns: isKnown ? new Set([current ?? [], earlier].flat()) : undefined,
+      held,
+      form,
+      now,
+    });
+    const kept = current === undefined ? undefined : turns.get(current);
+    const made =
+      kept === undefined
+        ? this.#newTurn(request, prompted, {
+            stable,
+            held,
+            earlier: earlier.flatMap((name) => turns.get(name)?.block ?? []),
+            now,
+          })
+        : this.#keptTurn(kept.block, prompted, { stable, text: texts.get(current ?? "")?.text ?? "", now });
+    const meta = [...stable.meta, ...made.block.meta];
+    if (snapshot !== undefined) this.#keepRun(snapshot, { ...made.block, meta }, { stable, now });
+    const answer = {
+      ...answerOf({
+        ...made.block,
+        meta,
+        count: form.count,
+        stable: stable.text,
+        recalled: made.text,
+      }),
+      ...(request.explain && { candidates: [...stable.candidates, ...made.candidates] }),
+    };
+    return { answer, isChanged: stable.isRenewed };
+  }
+
+  /** The block that the turn kept. */
+  #keptTurn(
+    block: TurnBlock,
+    { thread, turn }: Prompted,
+    { stable, text, now }: { stable: Stable; text: string; now: number },
+  ): MadeTurn {
+    if (thread !== null) this.#stable.keep(thread, { stable, told: [], turn: turn?.name, now });
+    return { block, text, candidates: [] };
+  }
+
+  /** A new block of the turn, which tells what has changed of the stable one, and is kept if the turn has a name. */
+  #newTurn(
+    request: ContextRequest,
+    { thread, turn, searched, form }: Prompted,
+    {
+      stable,
+      held,
+      earlier,
+      now,
+    }: { stable: Stable; held: ReadonlySet<string>; earlier: readonly TurnBlock[]; now: number },
+  ): MadeTurn {
+    const { block, sections, candidates } = this.#turnBlock(request, {
+      thread,
+      searched,
+      stable,
+      held,
+      earlier,
+      form,
+      now,
+    });
+    const name = turn?.name;
+    if (thread !== null) {
+      const changes = new Set(stable.changes.map(({ place }) => keyOf(place)));
+      const places = name === undefined ? [] : block.sections.flatMap((one) => one.places);
+      const told = places.filter((place) => changes.has(keyOf(place)));
+      this.#stable.keep(thread, { stable, told, turn: name, now });
+      if (name !== undefined) this.#deps.store.putTurn(thread.n, name, block, now);
+    }
+    return { block, text: textOf(sections, block), candidates };
+  }
+
+  #keepRun(
+    { name, ttlMs }: NonNullable<ContextRequest["snapshot"]>,
+    block: TurnBlock,
+    { stable: { sections }, now }: { stable: Stable; now: number },
+  ): void {
+    this.#deps.store.putRun(name, { ...block, stable: placed(sections) }, { now, expiresAt: now + ttlMs });
+    for (const { items } of sections) this.#items.keepEntries(NO_THREAD, items, now);
   }
 
   #turnBlock(
