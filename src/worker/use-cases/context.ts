@@ -7,10 +7,10 @@ import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { fail, invalidField, ok, type Result } from "../../domain/errors.ts";
 import { hash16 } from "../../domain/hash.ts";
 import { newThreadId, userHash } from "../../domain/ids.ts";
-import { ownerOf } from "../../domain/memory/record.ts";
+import { type Owner, ownerOf } from "../../domain/memory/record.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import { messagesJson, type ReadMessage } from "../../domain/page-json.ts";
-import { type CountTokens } from "../../domain/context/tokens.ts";
+import type { CountTokens, TokenizerName } from "../../domain/context/tokens.ts";
 import { cacheLifetimeMs } from "../../domain/prompt-cache/lifetime.ts";
 import { durationMs } from "../../domain/prompt-cache/duration.ts";
 import type { ContextAnswer, ContextBody, ContextFormat, ContextLayer } from "../../domain/schema/context.ts";
@@ -41,9 +41,6 @@ export async function context(
   body: ContextBody,
   { readOnly }: { readOnly: boolean },
 ): Promise<Result<MadeContext>> {
-  const { query: given, budget = BUDGET, format = "xml", threadId, scope, snapshot, messages } = body;
-  const { tokenizer = "characters", provider = "anthropic", cacheTtl, sources = false } = body;
-  const lifetime = cacheTtl === undefined ? undefined : (durationMs(cacheTtl) ?? undefined);
   const kept = readOnly ? keptField(body) : null;
   if (kept !== null) return refusedKeeping(kept);
   const owner = await ownerOf(user);
@@ -53,17 +50,53 @@ export async function context(
     async (name) => (await object.contextProfile(name)) ?? needs.tenantProfiles.get(name),
   );
   if (!chosen.ok) return chosen;
+  const asked = { ...body, budget: body.budget ?? BUDGET, format: body.format ?? "xml" };
   // A thread's summaries stand in its messages.
-  const hasHistory = format === "messages" || body.history !== undefined;
+  const hasHistory = asked.format === "messages" || body.history !== undefined;
   const shown = chosen.value.filter(({ type }) => !hasHistory || type !== "summary");
-  const layers = planned(shown, budget);
-  const problem = problemOf(layers, { ...body, budget }) ?? (await problemOfMessages(body));
+  const layers = planned(shown, asked.budget);
+  const problem = problemOf(layers, asked) ?? (await problemOfMessages(body));
   if (problem !== null) return invalidField(...problem);
-  const history = format === "messages" ? layers.find(({ layer }) => layer.type === "history") : undefined;
+  const history = layers.find(({ layer }) => layer.type === "history");
   const length = body.history ?? historyLength(history);
-  const others = new Set((body.owners ?? []).filter((name) => name !== user));
-  const shared = await Promise.all(Array.from(others, (name) => userHash(name)));
-  const request: ContextRequest = {
+  const request = await requestOf(needs, asked, { owner, layers, shown });
+  const made = await object.context({
+    ...request,
+    ...(hasHistory && { history: length }),
+    ...(readOnly && { isUncounted: true }),
+  });
+  if (!made.ok) return made;
+  const { history: messages = [], isStored = false, recallId, ...rest } = made.value;
+  const answer = {
+    ...rest,
+    ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
+  };
+  if (body.history !== undefined) return ok(await withHistory(answer, messages, length));
+  if (asked.format !== "messages") return ok({ answer });
+  const most = history?.max;
+  const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizerOf(body));
+  const parts = { ...answer, history: messages, isStored };
+  const prompt = promptOf(parts, { query: body.query, most, length, count });
+  return ok({ answer: { ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) } });
+}
+
+/** A body whose budget and format are set. */
+type Asked = ContextBody & { budget: number; format: ContextFormat };
+
+const tokenizerOf = ({ tokenizer = "characters" }: ContextBody): TokenizerName => tokenizer;
+
+/** The request to the user's object: everything that the layers need, and one vector of the query. */
+async function requestOf(
+  needs: Needs,
+  body: Asked,
+  { owner, layers, shown }: { owner: Owner; layers: PlannedLayer[]; shown: readonly ContextLayer[] },
+): Promise<ContextRequest> {
+  const { query, threadId, thread, scope, snapshot, messages, referenceDate, timeZone } = body;
+  const { budget, format, sources = false } = body;
+  const tokenizer = tokenizerOf(body);
+  const others = new Set((body.owners ?? []).filter((name) => name !== owner.id));
+  const owners = await Promise.all(Array.from(others, (name) => userHash(name)));
+  return {
     owner: owner.hash,
     budget,
     layers,
@@ -75,51 +108,36 @@ export async function context(
     ),
     explain: body.explain ?? false,
     answerable: body.answerable ?? "auto",
-    cacheTtlMs: cacheLifetimeMs(provider, lifetime),
-    ...(given !== undefined && { query: await queryOf(needs, given, layers) }),
+    cacheTtlMs: lifetimeOf(body),
+    ...(query !== undefined && { query: await queryOf(needs, query, layers) }),
     ...(threadId !== undefined && { threadId }),
-    ...(body.thread !== undefined && {
-      thread: { ...body.thread, newId: newThreadId(owner.hash, needs.now()), owner },
+    ...(thread !== undefined && {
+      thread: { ...thread, newId: newThreadId(owner.hash, needs.now()), owner },
     }),
     ...(scope !== undefined && { scope }),
     ...(snapshot !== undefined && {
       snapshot: { name: snapshot, ttlMs: durationOr(body.snapshotTtl, HOUR_MS) },
     }),
     ...(messages !== undefined && { messages }),
-    ...(body.referenceDate !== undefined && { referenceDate: body.referenceDate }),
-    ...(body.timeZone !== undefined && { timeZone: body.timeZone }),
-    ...(hasHistory && { history: length }),
-    ...(shared.length > 0 && { owners: shared }),
-    ...(readOnly && { isUncounted: true }),
+    ...(referenceDate !== undefined && { referenceDate }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(owners.length > 0 && { owners }),
   };
-  const made = await object.context(request);
-  if (!made.ok) return made;
-  const { history: said = [], isStored = false, recallId, ...rest } = made.value;
-  const answer = {
-    ...rest,
-    ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
-  };
-  if (body.history !== undefined) {
-    const items = said.length < length ? said : steadyWindow(said);
-    const { json } = messagesJson({ items, more: false }, ",");
-    return ok({
-      answer: { ...answer, etag: await hash16(answer.etag + decoder.decode(json)) },
-      history: json,
-    });
-  }
-  if (format !== "messages") return ok({ answer });
-  const most = history?.max;
-  const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizer);
-  const prompt = promptOf(
-    { ...answer, history: said, isStored },
-    {
-      query: given,
-      most,
-      length,
-      count,
-    },
-  );
-  return ok({ answer: { ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) } });
+}
+
+function lifetimeOf({ provider = "anthropic", cacheTtl }: ContextBody): number {
+  return cacheLifetimeMs(provider, cacheTtl === undefined ? undefined : (durationMs(cacheTtl) ?? undefined));
+}
+
+/** An answer with the thread's last messages, of a longer history so that their start holds. */
+async function withHistory(
+  answer: ContextAnswer,
+  messages: ReadMessage[],
+  length: number,
+): Promise<MadeContext> {
+  const items = messages.length < length ? messages : steadyWindow(messages);
+  const { json } = messagesJson({ items, more: false }, ",");
+  return { answer: { ...answer, etag: await hash16(answer.etag + decoder.decode(json)) }, history: json };
 }
 
 async function layersOf(
