@@ -36,7 +36,7 @@ const parts: Record<string, [from: string, to: string][]> = {
 /** The files that make up the console. */
 const CONSOLE_SOURCES = [
   "packages/console",
-  "client/src",
+  "packages/client/src",
   "src/domain",
   "examples/support-case.json",
   "package-lock.json",

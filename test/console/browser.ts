@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
-import { type Cairn, cairn } from "../../client/src/index.ts";
+import { type Cairn, cairn } from "../../packages/client/src/index.ts";
 import { mintToken, type Scope } from "../../src/domain/token.ts";
 import { launchChromium } from "../../packages/dev/chromium.ts";
 import { consoleLink } from "../../packages/dev/console-link.ts";

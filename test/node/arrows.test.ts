@@ -35,11 +35,15 @@ const rooms: readonly Room[] = [
     path: "durable-objects/user-memory.ts",
     imports: "assemble.ts core storage contract platform domain",
   },
-  { name: "client", path: "client/src", imports: "domain" },
-  { name: "embed", path: "client/worker", imports: "worker user-memory prompt-cache" },
-  { name: "testing", path: "client/testing", imports: "worker user-memory prompt-cache platform domain" },
-  { name: "command", path: "client/cli.ts", imports: "cli package" },
-  { name: "client-scripts", path: "client/scripts", imports: "client" },
+  { name: "client", path: "packages/client/src", imports: "domain" },
+  { name: "embed", path: "packages/client/worker", imports: "worker user-memory prompt-cache" },
+  {
+    name: "testing",
+    path: "packages/client/testing",
+    imports: "worker user-memory prompt-cache platform domain",
+  },
+  { name: "command", path: "packages/client/cli.ts", imports: "cli package" },
+  { name: "client-scripts", path: "packages/client/scripts", imports: "client" },
   { name: "console", path: "packages/console", imports: "client domain examples" },
   { name: "cli", path: "packages/cli", imports: "dev client worker platform domain" },
   { name: "dev", path: "packages/dev", imports: "console client platform domain" },
@@ -47,7 +51,7 @@ const rooms: readonly Room[] = [
   { name: "lab", path: "packages/lab", imports: "*" },
   { name: "examples", path: "examples", imports: "dev" },
   { name: "test", path: "test", imports: "*" },
-  { name: "client-test", path: "client/test", imports: "*" },
+  { name: "client-test", path: "packages/client/test", imports: "*" },
   { name: "package", path: "package.json", imports: "" },
 ];
 
@@ -119,7 +123,7 @@ it.each([
   ["durable-objects/user-memory.ts", "src/worker/app.ts"],
   ["durable-objects/user-memory/core/turn.ts", "durable-objects/user-memory/recall/arms.ts"],
   ["durable-objects/user-memory/memories/rows.ts", "durable-objects/user-memory/threads/lineage.ts"],
-  ["client/src/cairn.ts", "src/worker/app.ts"],
+  ["packages/client/src/cairn.ts", "src/worker/app.ts"],
   ["packages/cli/token.ts", "test/call.ts"],
 ])("refuses that %s imports %s", (file, target) => {
   expect(wrong([file], () => [target])).toEqual([`${file} imports ${target}`]);

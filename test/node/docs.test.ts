@@ -124,7 +124,7 @@ it("the reference has every variable that the Worker and the commands read", () 
   ].flatMap((file) =>
     Array.from(read(file).matchAll(/^\s+([A-Z][A-Z_]{3,})\??: /gm), ([, name = ""]) => name),
   );
-  const commands = globSync("{packages,examples}/**/*.ts", {
+  const commands = globSync("{packages/{cli,console,dev,lab,tenant},examples}/**/*.ts", {
     cwd: root,
     // The variables of Cairn's peers are not Cairn's.
     exclude: ["packages/lab/peers/**"],

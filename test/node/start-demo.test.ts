@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cairn } from "../../client/src/index.ts";
+import { cairn } from "../../packages/client/src/index.ts";
 import { developmentToken, freePort } from "../../packages/dev/local-server.ts";
 import { run, type Running } from "./run.ts";
 

@@ -1,5 +1,5 @@
 // The ways to give a model a memory that are compared.
-import type { LanguageModelMiddleware, SystemModelMessage } from "../../../client/scripts/ai-sdk.ts";
+import type { LanguageModelMiddleware, SystemModelMessage } from "../../client/scripts/ai-sdk.ts";
 import { withBlock } from "#domain/context/prompted-message.ts";
 import { cairnMemory } from "#client/adapters/ai-sdk.ts";
 import type { Cairn } from "#client/index.ts";

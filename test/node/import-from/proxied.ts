@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { type Cairn, cairn } from "../../../client/src/index.ts";
+import { type Cairn, cairn } from "../../../packages/client/src/index.ts";
 import { developmentSecret } from "../../../packages/dev/development-secret.ts";
 import { freePort, type LocalServer, startLocalServer } from "../../../packages/dev/local-server.ts";
 import { mintToken } from "../../../src/domain/token.ts";

@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// `npx cairn-memory token|export|import`: the commands of the repository that need nothing but a Cairn's address.
+import { argv, env, exit } from "node:process";
+import packageJson from "../../package.json" with { type: "json" };
+
+const commands: Record<string, () => Promise<unknown>> = {
+  token: () => import("../cli/token.ts"),
+  export: () => import("../cli/export.ts"),
+  import: () => import("../cli/import.ts"),
+};
+
+const [, , name = ""] = argv;
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+if (name === "--version") {
+  console.log(packageJson.version);
+  exit(0);
+}
+if (command === undefined) {
+  if (name !== "" && name !== "--help") console.error(`cairn-memory: '${name}' is not a command.\n`);
+  console.error(`usage: cairn-memory ${Object.keys(commands).join("|")} …
+  token   mints a token with the secret in CAIRN_SECRET
+  export  writes a tenant's memory to files
+  import  reads such files into a Cairn; with --from SOURCE, the exports of other systems
+
+cairn-memory COMMAND --help prints the options of one.`);
+  exit(name === "--help" ? 0 : 2);
+}
+// In the repository, `npm run token` makes a secret for development. Anywhere else a new secret would open nothing.
+if (name === "token" && env.CAIRN_SECRET === undefined && !argv.includes("--help")) {
+  console.error("Set CAIRN_SECRET to the secret of the deployment.");
+  exit(2);
+}
+// The commands read their options from the arguments that follow the program's name.
+argv.splice(2, 1);
+await command();

@@ -1,0 +1,304 @@
+import { addressOf, type Query } from "./address.ts";
+import { Attempt } from "./attempt.ts";
+import { CairnError, errorOf, networkError } from "./error.ts";
+import { jsonLines } from "./lines.ts";
+import { type OptionNames, requireKnownOptions } from "./known-options.ts";
+import {
+  type CairnOptions,
+  type CallOptions,
+  type Fetch,
+  type LowerTrust,
+  lowerTrusts,
+  type Transport,
+} from "./options.ts";
+import { delayOf, isPassing, limitsOf, type Long, type Time } from "./retry.ts";
+import { Tokens } from "./tokens.ts";
+import { inexactAsText } from "../../../src/domain/raw-values.ts";
+
+/** With a service binding no name is looked up: any will do. */
+const NOWHERE = "https://cairn.internal";
+
+/** A value, and the version of it that its ETag tells. */
+export type Versioned<T> = { value: T; version: string };
+/** An answer, and what was read of it. */
+type Answer<T> = { response: Response; value: T };
+/** `call` is how its failures name it. */
+type Read<T> = (response: Response, call: string, attempt: Attempt) => Promise<T>;
+
+/** With its media type. */
+type Body = { of: Blob | Uint8Array<ArrayBuffer> | string; type: string };
+
+type Call = CallOptions & {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  path: readonly string[];
+  query?: Query;
+  json?: unknown;
+  /** A body that is no JSON value. */
+  body?: Body;
+  headers?: Record<string, string | undefined>;
+  /** True if it may be sent twice though the first may have been done; said where the method does not say it. */
+  repeatable?: boolean;
+  /** Said where the answer may take long by design. */
+  long?: Long;
+};
+
+/** The end of each call, beside the limits of the options. */
+type Ends = { ms: number; signal?: AbortSignal | undefined };
+
+type Sent = Omit<Call, "body"> & { address: string; body: Body | undefined };
+
+const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true };
+const CALL_FIELDS: OptionNames<Call> = {
+  ...CALL_OPTIONS,
+  method: true,
+  path: true,
+  query: true,
+  json: true,
+  body: true,
+  headers: true,
+  repeatable: true,
+  long: true,
+};
+
+/** Throws a `TypeError` for an option that the call does not take; an ignored `signal` or key would be noticed too late. */
+function requireKnownCallOptions(call: Call): void {
+  for (const name of Object.keys(call))
+    if (!Object.hasOwn(CALL_FIELDS, name)) requireKnownOptions("cairn", { [name]: undefined }, CALL_OPTIONS);
+}
+
+/** Sends calls to one Cairn. */
+export class CairnHttp {
+  readonly #options: CairnOptions;
+  readonly #time: Time;
+  readonly #tokens: Tokens;
+  readonly #send: Fetch;
+
+  readonly #ends: Ends;
+
+  constructor(
+    options: CairnOptions,
+    time: Time,
+    { tokens = new Tokens(options.token), ends = { ms: Infinity } }: { tokens?: Tokens; ends?: Ends } = {},
+  ) {
+    this.#options = options;
+    this.#time = time;
+    this.#tokens = tokens;
+    this.#ends = ends;
+    this.#send = senderOf(options.fetch);
+  }
+
+  /** The same, each of whose calls ends within a time, whatever it waits for. */
+  within(ms: number): CairnHttp {
+    const retry = this.#options.retry !== false && { ...this.#options.retry, withinMs: ms };
+    // One attempt may have the whole time, also where that is longer than an attempt has by the options.
+    const options = { ...this.#options, attemptMs: ms, longAttemptMs: ms, retry };
+    const ends = { ...this.#ends, ms: Math.min(ms, this.#ends.ms) };
+    return new CairnHttp(options, this.#time, { tokens: this.#tokens, ends });
+  }
+
+  /** The same, each of whose calls ends with a signal. */
+  until(signal: AbortSignal): CairnHttp {
+    const ends = { ...this.#ends, signal: eitherOf(this.#ends.signal, signal) };
+    return new CairnHttp(this.#options, this.#time, { tokens: this.#tokens, ends });
+  }
+
+  /** The answer's JSON; of an answer without a body, undefined. */
+  async send<T>(call: Call): Promise<T> {
+    return (await this.#answered(call, this.#json<T>)).value;
+  }
+
+  /** The same, with null for what is not there. */
+  async find<T>(call: Call): Promise<T | null> {
+    return (await this.versioned<T>(call))?.value ?? null;
+  }
+
+  /** The same, with its version. */
+  async versioned<T>(call: Call): Promise<Versioned<T> | null> {
+    try {
+      const { value, response } = await this.#answered(call, this.#json<T>);
+      return { value, version: (response.headers.get("ETag") ?? "").replace(/^(W\/)?"|"$/g, "") };
+    } catch (error) {
+      if (error instanceof CairnError && error.code === "not_found") return null;
+      throw error;
+    }
+  }
+
+  /** The answer's lines of JSON, as they come. Throws where the stream breaks off: it never ends short. */
+  async *lines<T>(call: Call): AsyncGenerator<T, void, undefined> {
+    const headers = { ...call.headers, Accept: "application/x-ndjson" };
+    const { value } = await this.#streamed({ ...call, headers });
+    const { parts, name } = value;
+    const of = { call: name, signal: eitherOf(this.#ends.signal, call.signal), parse: this.#parse };
+    if (parts !== undefined) yield* jsonLines<T>(parts, of);
+  }
+
+  /** The answer's bytes, as they come. */
+  async stream(call: Call): Promise<ReadableStream<Uint8Array>> {
+    const { parts } = (await this.#streamed(call)).value;
+    return parts === undefined ? new Blob([]).stream() : streamOf(parts);
+  }
+
+  readonly #parse = (json: string): unknown =>
+    JSON.parse(this.#options.largeNumbers === "text" ? inexactAsText(json) : json);
+
+  readonly #json = async <T>(response: Response, call: string, attempt: Attempt): Promise<T> => {
+    const text = await attempt.text(response);
+    try {
+      // The shape is the server's promise: both sides take it from the same schemas. No text is what a void call gets.
+      return (text === "" ? undefined : this.#parse(text)) as T;
+    } catch {
+      throw new CairnError(
+        { code: "no_envelope", message: `HTTP ${response.status}: the answer is not JSON` },
+        { status: response.status, call },
+      );
+    }
+  };
+
+  #streamed(call: Call) {
+    return this.#answered({ long: true, ...call }, async ({ body }, name, attempt) => ({
+      parts: body === null ? undefined : attempt.parts(body),
+      name,
+    }));
+  }
+
+  /** Sends until there is an answer, or a failure that another try would not mend, or not safely. */
+  async #answered<T>(given: Call, read: Read<T>): Promise<Answer<T>> {
+    requireKnownCallOptions(given);
+    const call = { ...given, signal: eitherOf(this.#ends.signal, given.signal) };
+    const { ms: endsMs } = this.#ends;
+    const { retry = {} } = this.#options;
+    const { url = NOWHERE } = this.#options;
+    const address = addressOf(url, call.path, call.query);
+    const body = bodyOf(call);
+    const started = this.#time.now();
+    for (let attempt = 1; ; attempt++) {
+      const elapsedMs = this.#time.now() - started;
+      const so = { attempt, elapsedMs, endsMs, long: call.long, bytes: lengthOf(body?.of) };
+      const one = new Attempt(this.#time, limitsOf(this.#options, so), call.signal);
+      try {
+        return await this.#authorized({ ...call, address, body }, read, one);
+      } catch (error) {
+        // An earlier try deleted it, and its answer was lost. What can be missing is deleted without a word: no T.
+        if (attempt > 1 && call.method === "DELETE" && isNotFound(error))
+          return { response: new Response(null, { status: 204 }), value: undefined as T };
+        // The reason of a signal may be any error, and so one that looks passing.
+        if (retry === false || call.signal?.aborted === true || !isRepeatable(call) || !isPassing(error))
+          throw error;
+        const past = { attempt, elapsedMs: this.#time.now() - started, endsMs, retryAfter: error.retryAfter };
+        const delay = delayOf(past, retry, this.#time.random);
+        if (delay === null) throw error;
+        await this.#time.sleep(delay, call.signal);
+      }
+    }
+  }
+
+  /** Sends with a token, and once more where that holds no longer: such a call was refused before it did anything. */
+  async #authorized<T>(call: Sent, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
+    call.signal?.throwIfAborted();
+    const token = await attempt.step(() => this.#tokens.get());
+    try {
+      return await this.#sent(this.#request(call, token, attempt), read, attempt);
+    } catch (error) {
+      if (!isOver(error) || !this.#tokens.renewable) throw error;
+      const renewed = await attempt.step(() => this.#tokens.get(token));
+      return this.#sent(this.#request(call, renewed, attempt), read, attempt);
+    }
+  }
+
+  async #sent<T>(request: Request, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
+    attempt.call = nameOf(request, this.#options.url);
+    try {
+      const response = await attempt.step(async () => this.#send(request));
+      const path = nameOf(request);
+      if (!response.ok)
+        throw errorOf(response, { text: await attempt.text(response), call: path, now: this.#time.now() });
+      return { response, value: await read(response, path, attempt) };
+    } catch (error) {
+      if (error instanceof CairnError) throw error;
+      attempt.signal.throwIfAborted();
+      throw networkError(error, attempt.call);
+    }
+  }
+
+  #request(call: Sent, token: string, { signal }: Attempt): Request {
+    const { method, address, body, headers: more = {} } = call;
+    const { namespace, trust } = this.#options;
+    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
+    if (body !== undefined) headers.set("Content-Type", body.type);
+    for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
+    if (isLower(trust, headers.get("Cairn-Trust"))) headers.set("Cairn-Trust", trust);
+    return new Request(address, { method, headers, signal, ...(body !== undefined && { body: body.of }) });
+  }
+}
+
+/** The body of a call. A value without JSON is refused, and not sent as no body. */
+function bodyOf(call: Call): Body | undefined {
+  return "json" in call ? { of: jsonTextOf(call.json), type: "application/json" } : call.body;
+}
+
+/** A signal that aborts with the first of two. */
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
+}
+
+/** Bytes of a body; characters of a text, which are hardly fewer. */
+const lengthOf = (body: Body["of"] | undefined = ""): number =>
+  typeof body === "string" ? body.length : body instanceof Blob ? body.size : body.byteLength;
+
+/** The parts of an answer as a stream, which reads no part ahead. */
+const streamOf = (parts: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await parts.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await parts.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+
+/** JSON of a body. Throws a `TypeError` for a value without JSON: undefined, or a function. */
+function jsonTextOf(value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError(`cairn: the value is ${typeof value}, which has no JSON`);
+  return text;
+}
+
+/** A call as its failures name it: without its parameters, and with the origin only if that may be wrong. */
+function nameOf({ method, url }: Request, from?: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${method} ${from === undefined ? "" : origin}${pathname}`;
+}
+
+/**
+ * A binding's `fetch` wants its binding, and the global one wants no other `this` than its own. What has a `fetch` comes
+ * first: some bindings are functions too.
+ */
+function senderOf(transport: Transport | undefined): Fetch {
+  if (transport === undefined) return (request) => fetch(request);
+  if ("fetch" in transport) return (request) => transport.fetch(request);
+  return (request) => transport(request);
+}
+
+/** True if the same call may be sent again after it may have been done. */
+function isRepeatable({ method, headers = {}, repeatable }: Call): boolean {
+  if (repeatable !== undefined) return repeatable;
+  if (headers["Idempotency-Key"] !== undefined) return true;
+  // The first try may be what makes the second one's condition false.
+  if ((headers["If-Match"] ?? headers["If-None-Match"]) !== undefined) return false;
+  return method === "GET" || method === "PUT" || method === "DELETE";
+}
+
+const isOver = (error: unknown): boolean =>
+  error instanceof CairnError && (error.code === "token_expired" || error.code === "token_revoked");
+
+const isNotFound = (error: unknown): boolean => error instanceof CairnError && error.code === "not_found";
+
+/** True if the client's trust is below that of the call. */
+const isLower = (trust: LowerTrust | undefined, called: string | null): trust is LowerTrust =>
+  trust !== undefined && lowerTrusts.indexOf(trust) > lowerTrusts.findIndex((one) => one === called);

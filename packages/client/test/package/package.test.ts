@@ -1,0 +1,401 @@
+// The package as `npm run build` left it: packed, installed into an empty folder, and used from there.
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { developmentSecret } from "../../../dev/development-secret.ts";
+import { freePort, type LocalServer, startLocalServer } from "../../../dev/local-server.ts";
+import { coreSize } from "../../scripts/size.ts";
+import { cairn } from "../../src/index.ts";
+import type { TestCairn } from "../../testing/test-cairn.ts";
+import { clientContract } from "../contract.ts";
+import { mintToken, scopes } from "../../../../src/domain/token.ts";
+import { fromNow } from "../../../../test/from-now.ts";
+
+const project = join(import.meta.dirname, "../..");
+const root = join(project, "../..");
+const folder = mkdtempSync(join(tmpdir(), "cairn-package-"));
+const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+const npm = (cwd: string, ...args: string[]) => execFileSync("npm", args, { cwd, encoding: "utf8" });
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+/** Installs a package of ours beside the one under test. */
+const link = (name: string): void => {
+  const path = join(folder, "node_modules", name);
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(join(name === "hono" ? root : project, "node_modules", name), path);
+};
+/** What the package says can be imported. */
+const { exports: exported } = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as {
+  exports: Record<string, unknown>;
+};
+
+/** A token as a backend mints it. */
+const everything = (user: string): Promise<string> =>
+  mintToken(developmentSecret(), { user, scope: scopes }, fromNow(-60_000));
+
+let server: LocalServer;
+let testCairn: () => Promise<TestCairn>;
+
+beforeAll(async () => {
+  npm(project, "pack", "--pack-destination", folder, "--loglevel=error");
+  write("package.json", `{ "name": "app", "private": true, "type": "module" }`);
+  npm(
+    folder,
+    "install",
+    "--offline",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+    "./cairn-memory-0.1.0.tgz",
+  );
+  const entry = join(folder, "node_modules/cairn-memory/dist/testing.js");
+  // What the package's own declarations say of it.
+  ({ testCairn } = (await import(pathToFileURL(entry).href)) as { testCairn: () => Promise<TestCairn> });
+  server = await startLocalServer({ port: await freePort(), state: join(folder, "state") });
+}, 180_000);
+
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the client over a server", () => {
+  clientContract(() => ({ options: { url: server.url, token: "" }, token: everything }));
+
+  it("comes alone, and is what it was here", async () => {
+    const installed = readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."));
+    expect(installed).toEqual(["cairn-memory"]);
+    write(
+      "app.js",
+      `import { cairn, CairnError } from "cairn-memory";
+       const memory = cairn({ url: process.env.URL, token: async () => process.env.TOKEN });
+       await memory.memories.remember("alice", { text: "I moved to Lisbon in March" });
+       const { hits } = await memory.recall("alice", { query: "where do I live?" });
+       const refused = await memory.memories.remember("bob", { text: "x" }).catch((error) => error);
+       console.log(JSON.stringify([hits[0].text, refused instanceof CairnError, refused.code]));`,
+    );
+    const env = { ...process.env, URL: server.url, TOKEN: await everything("alice") };
+    const printed = execFileSync(process.execPath, ["app.js"], { cwd: folder, env, encoding: "utf8" });
+    expect(JSON.parse(printed)).toEqual(["I moved to Lisbon in March", true, "not_found"]);
+  });
+
+  it("weighs less than 8 KB, compressed", async () => {
+    expect(await coreSize()).toBeLessThan(8 * 1024);
+  });
+
+  it("has types that need nothing else", () => {
+    write(
+      "app.ts",
+      `import { cairn, type CairnError, type Memory, type RememberBody } from "cairn-memory";
+       import { testCairn } from "cairn-memory/testing";
+       const { fetch, token } = await testCairn();
+       const memory = cairn({ fetch, token: await token("alice") });
+       const body: RememberBody = { text: "x", tags: ["a"] };
+       const made: Memory = await memory.memories.remember("alice", body, { idempotencyKey: "k" });
+       for await (const { key, value } of memory.kv.all("alice", { values: true })) console.log(key, value);
+       const answer = await memory.cache.lease<string>("k", { leaseMs: 1 });
+       if (answer.status === "hit") console.log(answer.value.toUpperCase(), made.metadata?.["any"]);
+       // @ts-expect-error a text is no number
+       await memory.memories.remember("alice", { text: 1 });
+       // @ts-expect-error a typo is found
+       await memory.memories.list("alice", { tagg: ["a"] });
+       // @ts-expect-error a code that there is not
+       const wrong = (error: CairnError) => error.code === "no_such_code";
+       // @ts-expect-error neither a url nor a fetch
+       cairn({ token: "t" });
+       export { wrong };`,
+    );
+    expect(typeErrorsOf("app.ts")).toBe("");
+  });
+
+  it("bundles into a Worker that embeds all of Cairn", () => {
+    link("hono");
+    write(
+      "worker.ts",
+      `import { Hono } from "hono";
+       import { cairnApp, cairnWorker, type CairnBindings } from "cairn-memory/worker";
+       export { PromptCache, UserMemory } from "cairn-memory/worker";
+       const app = new Hono<{ Bindings: CairnBindings }>();
+       app.get("/", (c) => c.text("the app"));
+       app.route("/memory", cairnApp);
+       export default { fetch: app.fetch, scheduled: cairnWorker.scheduled };`,
+    );
+    write("wrangler.toml", exampleIn("toml"));
+    const workers = join(root, "node_modules/@cloudflare/workers-types/index.d.ts");
+    const compilerOptions = {
+      target: "es2024",
+      lib: ["es2024"],
+      module: "preserve",
+      strict: true,
+      noEmit: true,
+    };
+    const shared = { types: [], skipLibCheck: true };
+    write(
+      "tsconfig.json",
+      JSON.stringify({ compilerOptions: { ...compilerOptions, ...shared }, files: [workers, "worker.ts"] }),
+    );
+    expect(typeErrors()).toBe("");
+    const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
+    const printed = node(wrangler, "deploy", "--dry-run", "--outdir", "out");
+    expect(printed).toContain("env.USER_MEMORY");
+    expect(readFileSync(join(folder, "out/worker.js"), "utf8")).toContain("USER_MEMORY");
+  });
+});
+
+describe("its commands", () => {
+  const command = join(folder, "node_modules/.bin/cairn-memory");
+  const ran = (args: string[], env: Record<string, string> = {}) => {
+    const { CAIRN_SECRET: _, CAIRN_TOKEN: _token, ...rest } = process.env;
+    return spawnSync(command, args, { cwd: folder, env: { ...rest, ...env }, encoding: "utf8" });
+  };
+
+  it("mint a token, and move a user's memory to another user", async () => {
+    const secret = { CAIRN_SECRET: developmentSecret() };
+    const minted = ran(["token", "--user", "*"], secret);
+    expect(minted).toMatchObject({ status: 0, stderr: "" });
+    const token = minted.stdout.trim();
+    const memory = cairn({ url: server.url, token });
+    await memory.kv.set("moved-from", "colour", "green");
+    const from = ["--url", server.url, "--token", token];
+    expect(ran(["export", "--user", "moved-from", "--out", "moved", ...from])).toMatchObject({ status: 0 });
+    const [file = ""] = readdirSync(join(folder, "moved"));
+    const brought = ran(["import", "--file", join("moved", file), "--user", "moved-to", ...from]);
+    expect(brought).toMatchObject({
+      status: 0,
+      stderr: "",
+      stdout: expect.stringContaining("1 entry imported"),
+    });
+    expect(await memory.kv.get("moved-to", "colour")).toBe("green");
+  });
+
+  it("read what other systems exported", async () => {
+    write("mem0.json", JSON.stringify({ results: [{ id: "1", memory: "Likes tea", user_id: "imported" }] }));
+    const token = await everything("imported");
+    const args = ["import", "--from", "mem0", "mem0.json"];
+    const counted = ran([...args, "--dry-run"]);
+    expect(counted).toMatchObject({ status: 0, stdout: expect.stringContaining("1 memory (1 fact)") });
+    const read = ran(args, { CAIRN_URL: server.url, CAIRN_TOKEN: token });
+    expect(read).toMatchObject({ status: 0, stdout: expect.stringContaining("Memories: 1 created.") });
+    const memory = cairn({ url: server.url, token });
+    expect((await memory.memories.list("imported")).items).toMatchObject([
+      { text: "Likes tea", externalId: "mem0:1", trust: "import" },
+    ]);
+    expect(ran(["import", "--from", "mem0", "--help"]).stdout).toContain(
+      "usage: npx cairn-memory import --from",
+    );
+  });
+
+  it("say how they are called", () => {
+    expect(ran([])).toMatchObject({ status: 2, stderr: expect.stringContaining("usage: cairn-memory") });
+    expect(ran(["nothing"]).status).toBe(2);
+    expect(ran(["--help"]).status).toBe(0);
+    expect(ran(["export", "--help"]).stdout).toContain("usage: npx cairn-memory export");
+    expect(ran(["token", "--user", "bob"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("CAIRN_SECRET"),
+    });
+  });
+});
+
+describe("its adapters", () => {
+  const adapters = Object.keys(exported).flatMap((name) =>
+    name.startsWith("./adapters/") ? name.slice("./adapters/".length) : [],
+  );
+  /** Those that extend classes of their SDK, which has to be there; the others take its types alone. */
+  const extending = ["langgraph", "mastra"];
+  /** Those whose types name none either. */
+  const alone = ["ai-employee", "dex", "gemstack", "keyv", "molroo", "unstorage"];
+
+  /** What a program in plain Node gets from each of these. */
+  const importedOf = (names: readonly string[]): Record<string, string[]> => {
+    write(
+      "adapters.js",
+      `const found = {};
+       for (const name of process.argv.slice(2))
+         found[name] = Object.keys(await import("cairn-memory/adapters/" + name));
+       console.log(JSON.stringify(found));`,
+    );
+    return JSON.parse(node("adapters.js", ...names));
+  };
+
+  it("are all of those that there are", () => {
+    const files = readdirSync(join(project, "src/adapters")).filter((name) => name.endsWith(".ts"));
+    expect(adapters.toSorted()).toEqual(files.map((name) => name.replace(/\.ts$/, "")).toSorted());
+  });
+
+  it("are imported without their SDKs, but for those that extend a class of it", () => {
+    const independent = adapters.filter((name) => !extending.includes(name));
+    const imported = importedOf(independent);
+    expect(Object.keys(imported)).toEqual(independent);
+    for (const [name, names] of Object.entries(imported)) expect(names, name).not.toEqual([]);
+    for (const name of extending) expect(() => importedOf([name]), name).toThrow("ERR_MODULE_NOT_FOUND");
+  });
+
+  it("have types that need no SDK where they name none", () => {
+    write(
+      "adapters.ts",
+      `import { cairn, type Cairn } from "cairn-memory";
+       import { cairnMemoryStore, createMemoryPrepareStep } from "cairn-memory/adapters/ai-employee";
+       import { dexMemory, type DexTool } from "cairn-memory/adapters/dex";
+       import { cairnConversations, cairnUserMemory, type MemoryEntry } from "cairn-memory/adapters/gemstack";
+       import { cairnKeyv } from "cairn-memory/adapters/keyv";
+       import { type Episode, molrooMemory } from "cairn-memory/adapters/molroo";
+       import { cairnDriver } from "cairn-memory/adapters/unstorage";
+       const memory: Cairn = cairn({ url: "http://127.0.0.1:8787", token: "t" });
+       const user = "alice";
+       const store = cairnMemoryStore({ memory, user });
+       const tone: string | null = await store.get<string>("memory:tone");
+       const step = createMemoryPrepareStep(store);
+       const tools: DexTool[] = dexMemory({ memory, user, projectRoot: "/projects/shop" }).tools;
+       const id: string = await cairnConversations({ memory, user }).resume({ agent: "support" });
+       const facts: MemoryEntry[] = await cairnUserMemory({ memory }).recall(user, "music", { limit: 3 });
+       const cached: number | undefined = await cairnKeyv({ memory, user }).get<number>("k");
+       const episodes: Episode[] = await molrooMemory({ memory, user }).recall({ minImportance: 0.5 });
+       const text: string | null = await cairnDriver({ memory, user, ttl: 60 }).getItem("k");
+       // @ts-expect-error whose?
+       cairnMemoryStore({ memory });
+       // @ts-expect-error seconds are a number
+       cairnDriver({ memory, user, ttl: "60" });
+       // @ts-expect-error an episode is whole
+       await molrooMemory({ memory, user }).saveEpisode({ id: "ep-1" });
+       // @ts-expect-error no name of a tool
+       const wrong = tools.find(({ name }) => name === "memory_remember");
+       export { cached, episodes, facts, id, step, text, tone, wrong };`,
+    );
+    expect(typeErrorsOf("adapters.ts")).toBe("");
+    const program = readFileSync(join(folder, "adapters.ts"), "utf8");
+    for (const name of alone) expect(program).toContain(`"cairn-memory/adapters/${name}"`);
+  });
+
+  it("name zod in the types of noetic, and nothing else", () => {
+    write(
+      "noetic.ts",
+      `import { cairn } from "cairn-memory";
+       import { cairnLayer, cairnStorage } from "cairn-memory/adapters/noetic";
+       import { z } from "zod";
+       const memory = cairn({ url: "http://127.0.0.1:8787", token: "t" });
+       const state: { open: number } | null = await cairnStorage({ memory, user: "alice" }).get("state");
+       const { recall } = cairnLayer({ memory, z, slot: 3 }).provides;
+       const limit: number | undefined = recall.input.parse({ query: "boat" }).limit;
+       // @ts-expect-error the layer takes your zod
+       cairnLayer({ memory });
+       export { limit, state };`,
+    );
+    expect(typeErrorsOf("noetic.ts")).toContain("zod");
+    link("zod");
+    expect(typeErrorsOf("noetic.ts")).toBe("");
+  });
+
+  it("are imported beside the SDKs whose classes they extend", () => {
+    for (const sdk of ["@langchain/core", "@langchain/langgraph-checkpoint", "@mastra/core"]) link(sdk);
+    expect(importedOf(extending)).toEqual({
+      langgraph: [
+        "CairnSaver",
+        "CairnStore",
+        "cairnContextNode",
+        "cairnMemoryManager",
+        "cairnMiddleware",
+        "cairnPrompt",
+      ],
+      mastra: ["CairnMemoryStorage", "cairnProcessor", "cairnSemanticRecall", "cairnStorage"],
+    });
+  });
+
+  it.each(["cairn-memory/adapters/dex/ago", "cairn-memory/adapters", "cairn-memory/dist/client/index.js"])(
+    "keep %s to themselves",
+    (inner) => {
+      write(
+        "inner.js",
+        `console.log(await import(${JSON.stringify(inner)}).catch((error) => error.code) ?? "");`,
+      );
+      expect(node("inner.js").trim()).toBe("ERR_PACKAGE_PATH_NOT_EXPORTED");
+    },
+  );
+});
+
+describe("the Cairn for tests", () => {
+  let local: TestCairn;
+  beforeAll(async () => void (local = await testCairn()));
+  afterAll(() => local.close());
+
+  clientContract(() => ({ options: { fetch: local.fetch, token: "" }, token: local.token }));
+
+  it("has a clock that can be put forward", async () => {
+    const memory = cairn({ fetch: local.fetch, token: await local.token("clock") });
+    await memory.kv.set("clock", "k", 1, { ttlMs: 3_600_000 });
+    const passing = await memory.memories.remember("clock", {
+      text: "passing",
+      expiresAt: fromNow(3_600_000),
+    });
+    await local.advance(3_500_000);
+    expect(await memory.kv.get("clock", "k")).toBe(1);
+    await local.advance(200_000);
+    expect(await memory.kv.get("clock", "k")).toBeNull();
+    expect(await memory.memories.get("clock", passing.id)).toBeNull();
+  });
+
+  it("embeds what was said when it is told to settle", async () => {
+    const memory = cairn({ fetch: local.fetch, token: await local.token("said") });
+    const { id } = await memory.threads.create("said");
+    await memory.threads.append(id, [{ role: "user", content: "the doctor gave me pills" }]);
+    await local.settle();
+    const { hits, freshness } = await memory.recall("said", { query: "medicine" });
+    expect(freshness.pending).toBe(0);
+    expect(hits[0]?.text).toBe("the doctor gave me pills");
+  });
+
+  it("gives tokens for less, and that expire", async () => {
+    const reader = cairn({ fetch: local.fetch, token: await local.token("r", { scope: ["read"] }) });
+    await expect(reader.kv.set("r", "k", 1)).rejects.toMatchObject({ code: "forbidden" });
+    const other = await testCairn();
+    const brief = cairn({ fetch: other.fetch, token: await other.token("r", { ttlMs: 1000 }) });
+    expect(await brief.kv.get("r", "k")).toBeNull();
+    // Clocks may differ by half a minute.
+    await other.advance(60_000);
+    await expect(brief.kv.get("r", "k")).rejects.toMatchObject({ code: "token_expired" });
+    other.close();
+  });
+});
+
+/** The only example of this language on the client's page. */
+function exampleIn(language: string): string {
+  const page = readFileSync(join(root, "docs/client.md"), "utf8");
+  return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
+}
+
+/** What the compiler has against a program, and all types that it takes in, whichever way modules are resolved. */
+function typeErrorsOf(file: string): string {
+  const compiler = {
+    target: "es2022",
+    lib: ["es2023", "dom", "dom.asynciterable"],
+    types: [],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+  };
+  const found = ["nodenext", "preserve"].map((module) => {
+    write("tsconfig.json", JSON.stringify({ compilerOptions: { ...compiler, module }, include: [file] }));
+    return typeErrors();
+  });
+  return found.join("");
+}
+
+function typeErrors(): string {
+  try {
+    node(join(root, "node_modules/typescript/lib/tsc.js"), "-p", "tsconfig.json");
+    return "";
+  } catch (error) {
+    // What a program printed that ended with a code.
+    return (error as { stdout: string }).stdout;
+  }
+}

@@ -1,0 +1,68 @@
+// `cairn-memory/worker`: the whole Worker, inside one's own. Its types are written out here, since what they are made of
+// does not go into the package.
+import type { DurableObject } from "cloudflare:workers";
+import type { Hono } from "hono";
+import { PromptCache as RealPromptCache } from "../../../durable-objects/prompt-cache.ts";
+import { UserMemory as RealUserMemory } from "../../../durable-objects/user-memory.ts";
+import { createWorker } from "../../../src/worker/worker.ts";
+import { mounted } from "../../../src/worker/mounted.ts";
+
+/** The bindings of a Worker that embeds Cairn, by these names. docs/client.md has the lines of wrangler.toml. */
+export type CairnBindings = CairnVars & {
+  DB: D1Database;
+  /** The databases that users are spread over, numbered from 0 without a gap. */
+  [facts: `FACTS_${number}`]: D1Database;
+  /** Serves the package's `dist/assets`, or a folder that holds a copy of it. */
+  ASSETS: Fetcher;
+  USER_MEMORY: DurableObjectNamespace;
+  PROMPT_CACHE: DurableObjectNamespace;
+  /** Workers AI and Vectorize, where they are used. */
+  AI?: unknown;
+  VECTORIZE?: unknown;
+  /** Rate limits of a token's user, and of a user's memory. */
+  CALLER_RATE?: RateLimit;
+  USER_RATE?: RateLimit;
+};
+
+/** Secrets and variables. Without CAIRN_SECRET, or a provider's logins, nobody comes in. */
+export type CairnVars = {
+  [
+    Name in
+      | "CAIRN_SECRET"
+      | "CAIRN_SECRET_PREVIOUS"
+      | "CORS_ORIGINS"
+      | "AUDIT_DAYS"
+      | "CONSOLIDATE_AFTER_DAYS"
+      | "QUARANTINE_DAYS"
+      | "CONSOLE"
+      | "JURISDICTION"
+      | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
+      | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES"}`
+      | `QUOTA_${"" | "TENANT_"}MODEL_${"CALLS" | "TOKENS"}`
+      | `LLM_${"URL" | "MODEL" | "KEY"}`
+      | `WEBHOOK_${"URL" | "SECRET" | "SECRET_PREVIOUS"}`
+      | `EMBEDDINGS_${"URL" | "MODEL" | "KEY" | "DIMENSIONS"}`
+      | "MESSAGE_INDEXING"
+      | "RECALL_WEIGHTS"
+      | "RERANKER_MODEL"
+  ]?: string;
+};
+
+type ObjectClass = new (ctx: DurableObjectState, env: CairnBindings) => DurableObject;
+
+// The bindings that the classes see are these, in types that do not go into the package.
+/** The object of one user, to be exported by the Worker. */
+export const UserMemory = RealUserMemory as unknown as ObjectClass;
+export type UserMemory = DurableObject;
+/** A shard of the prompt-cache registry, to be exported by the Worker. */
+export const PromptCache = RealPromptCache as unknown as ObjectClass;
+export type PromptCache = DurableObject;
+
+/** Cairn as a Hono app: `app.route("/memory", cairnApp)`. */
+export const cairnApp = mounted() as unknown as Hono<{ Bindings: CairnBindings }>;
+
+/** Cairn as a Worker: its `fetch` for a router that is not Hono's, and `scheduled` for the cron. */
+export const cairnWorker = createWorker() as unknown as {
+  fetch: (request: Request, env: CairnBindings, ctx: ExecutionContext) => Response | Promise<Response>;
+  scheduled: (event: ScheduledController, env: CairnBindings, ctx: ExecutionContext) => Promise<void>;
+};
