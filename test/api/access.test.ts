@@ -52,6 +52,18 @@ describe("refuses to start with a route", () => {
     ["a token and nobody", "/v1/new", { scope: "read", owner: nobody }, "open and owned"],
     ["a user in its path that it does not guard", user, { scope: "read", owner: ofCaller }, "names a user"],
     ["an owner that its path lacks", "/v1/new", { scope: "read", owner: ofThread("id") }, "lacks"],
+    [
+      "another owner than its id has",
+      "/v1/threads/{id}/new",
+      { scope: "read", owner: ofCaller },
+      "not its owner",
+    ],
+    [
+      "a user's body that is not redacted",
+      user,
+      { scope: "write", owner: ofUser, payload: "verbatim" },
+      "redaction",
+    ],
   ])("that says %s", (_, path, access, message) => {
     expect(() => started(path, access)).toThrow(message);
   });
@@ -64,6 +76,27 @@ describe("refuses to start with a route", () => {
     expect(() => refuseUndeclared(newRouter().all("/v1/new", (c) => c.body(null)))).toThrow("ALL /v1/new");
     expect(() => refuseUndeclared(router.use("/v1/*", (_c, next) => next()))).toThrow("ALL /v1/*");
   });
+});
+
+it("reaches with an admin's token of one user only what is listed for that user", () => {
+  const admin = declared.filter(({ scope, owner }) => scope === "admin" && owner.kind !== "tenant");
+  expect(admin.map(operationOf)).toEqual(["GET /v1/threads"]);
+});
+
+it("writes nothing with a token that may only read, but for what a read notes", () => {
+  const reads = declared.filter(({ method, scope }) => scope === "read" && method !== "GET");
+  expect(reads.map(operationOf).toSorted()).toEqual([
+    "POST /v1/recalls/{id}/outcome",
+    "POST /v1/threads/{id}/validate",
+    "POST /v1/users/{user}/context",
+    "POST /v1/users/{user}/kv/batch",
+    "POST /v1/users/{user}/recall",
+  ]);
+});
+
+it.each(["/v1", "/v1/nope", "/%761/nope", "/mcp"])("tells nothing of %s without a token", async (path) => {
+  for (const method of ["GET", "PATCH"])
+    expect(await call(path, { method, token: null })).toMatchObject({ status: 401 });
 });
 
 it("documents each route with its scope, but for pages, files and other protocols", () => {

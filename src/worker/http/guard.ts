@@ -36,6 +36,9 @@ export type Declaration = Pick<Access, "scope" | "owner"> & {
 
 type Undeclared = Partial<Access> & { method: string; path: string };
 
+/** An id that tells its owner: no user stands before it in the path. */
+const OWNED_ID = /^(?!.*\{user\}).*\{id\}/;
+
 /** The access of a route. Throws for one that lacks a part, or whose path names another owner than it says. */
 export function declaredAccess({ method, path, scope, owner, payload, bodyBytes }: Undeclared): Access {
   const refuse = (why: string): never => {
@@ -46,6 +49,9 @@ export function declaredAccess({ method, path, scope, owner, payload, bodyBytes 
   if ((scope === "open") !== (owner.kind === "nobody")) refuse("is open and owned, or neither");
   if (path.includes("{user}") !== (owner.kind === "user")) refuse("names a user, and is not ofUser");
   if (owner.param !== undefined && !path.includes(`{${owner.param}}`)) refuse("lacks its owner's parameter");
+  if (OWNED_ID.test(path) && owner.param !== "id") refuse("names what a user owns, and not its owner");
+  if (payload === "verbatim" && owner.kind !== "tenant" && owner.kind !== "namespace")
+    refuse("takes a user's text without redaction");
   return { scope, owner, ...(payload && { payload }), ...(bodyBytes !== undefined && { bodyBytes }) };
 }
 

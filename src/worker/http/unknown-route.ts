@@ -53,7 +53,10 @@ const goOn = async (): Promise<void> => {};
 
 type Route = { method: string; path: string };
 
-/** Answers a call that no route takes: 405 with the methods of its path, or 404. Under `/v1`, only to the holder of a token. */
+/** Paths of which nothing is told without a token. */
+const GUARDED = /^\/(?:v1|mcp)(?:\/|$)/;
+
+/** Answers a call that no route takes: 405 with the methods of its path, or 404. Under `/v1` and `/mcp`, only to the holder of a token. */
 export function unknownRoute(routes: readonly Route[]): (c: Context<AppEnv>) => Promise<Response> {
   // Middleware is registered for ALL methods.
   const known = routes
@@ -61,8 +64,8 @@ export function unknownRoute(routes: readonly Route[]): (c: Context<AppEnv>) => 
     .map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll(/:[^/]+/g, "[^/]+")}$`) }));
   const paths = routes.filter(({ method, path }) => method !== "ALL" && path.startsWith("/v1/"));
   return async (c) => {
-    const { pathname } = new URL(c.req.url);
-    if (pathname.startsWith("/v1/")) {
+    const { path: pathname } = c.req;
+    if (GUARDED.test(pathname)) {
       await authenticate(c, goOn);
       await limitCaller(c, goOn);
     }
