@@ -340,12 +340,47 @@ describe("an ingest of a chat of several people", () => {
     expect(await stored(user)).toEqual([["Bob: I'm allergic to peanuts.", "Bob"]]);
   });
 
+  it("names no speaker of a memory of several people's messages, as its sources do", async () => {
+    const user = newUser();
+    const extracted = {
+      facts: [fact("user", "walnuts", 1, 0)],
+      episodes: [{ text: "Bob is allergic to peanuts, and the user to kiwi.", sources: [0, 1] }],
+    };
+    const messages = chat.slice(0, 2).toReversed();
+    await ingested(user, { messages, owners: ["Ana"], extracted });
+    const [told, waiting] = [await memoriesOf(user), await memoriesOf(user, "&status=quarantined")];
+    expect([told.length, waiting.length]).toEqual([1, 1]);
+    for (const { source, sources } of [...told, ...waiting]) {
+      expect([source.message, source.speaker]).toEqual([1, undefined]);
+      expect(sources.map(({ speaker }: { speaker?: string }) => speaker)).toContain("Bob");
+    }
+  });
+
   it("holds nothing of the user if nobody says which of the names is the owner's", async () => {
     const user = newUser();
     const facts = [fact("user", "kiwi", 0), fact("user", "peanuts", 1), fact("Ana", "kiwi", 0)];
     await ingested(user, { messages: chat, extracted: { facts } });
     expect(await stored(user)).toEqual([["Ana: I'm allergic to kiwi.", "Ana"]]);
   });
+
+  it.each([
+    ["with rules", {}],
+    ["of the caller's model", { extracted: { facts: [fact("Bob \ufffd", "peanuts", 1)] } }],
+  ])(
+    "gives a fact %s to a name with half of a pair of characters, which may be the owner's",
+    async (_, body) => {
+      const [ana, bob] = chat.map((one) => (one.role === "user" ? { ...one } : one));
+      const messages = [ana, { ...bob, name: "Bob \ud83d" }];
+      const [guest, owner] = [newUser(), newUser()];
+      const kinds = "extracted" in body ? body : { extract: ["facts"] };
+      expect((await ingested(guest, { messages, owners: ["Ana"], ...kinds })).counts.created).toBeGreaterThan(
+        0,
+      );
+      expect(await stored(guest)).toContainEqual(["Bob \ufffd: I'm allergic to peanuts.", "Bob \ufffd"]);
+      await ingested(owner, { messages, owners: ["Bob \ufffd"], ...kinds });
+      expect(await stored(owner)).toContainEqual(["I'm allergic to peanuts.", undefined]);
+    },
+  );
 
   const image = { role: "user", content: [{ type: "image", image: "https://a.example/cat.png" }] };
 

@@ -157,6 +157,12 @@ export class ProposalMemories {
         extractor: nameOf(extractor),
       };
     };
+    /** The first message, with its speaker if each of the others has the same. */
+    const firstOf = (sources: readonly number[]) => {
+      const { speaker, ...first } = sourceOf(Math.min(...sources));
+      const isOnly = sources.every((seq) => others.get(seq) === speaker);
+      return { ...first, ...(isOnly && speaker !== undefined && { speaker }) };
+    };
     const saidAt = (sources: readonly number[]): number | undefined =>
       sources.reduce<number | undefined>((last, seq) => {
         const at = times.get(seq);
@@ -177,7 +183,7 @@ export class ProposalMemories {
         kind,
         ...fields,
         // A fact may cite what others say as well.
-        source: sourceOf(statedBy ?? Math.min(...sources)),
+        source: statedBy === undefined ? firstOf(sources) : sourceOf(statedBy),
         ...(scope !== null && { scope }),
       });
       const reasons = !isThere ? ["source_deleted"] : !success ? ["invalid"] : [...checked];
