@@ -1,4 +1,5 @@
 // A fact that passed the checks is shown to the model once more, with its sentence alone, before it is live.
+import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it } from "vitest";
 import { DeadlineExceeded } from "../../src/platform/deadline.ts";
 import { ModelRefusal } from "../../src/platform/models/language-model.ts";
@@ -14,6 +15,7 @@ import {
   type Shown,
   shownIn,
 } from "../doubles/language-models.ts";
+import { objectOf } from "../erasure-calls.ts";
 import { evict } from "../evict.ts";
 import { assistant, ingest, ingested, memoriesOf, readIngest, ring, user } from "./calls.ts";
 
@@ -483,6 +485,74 @@ describe("a model that fails in its second look", () => {
       ["denied_by_look"],
       ["denied_by_look"],
     ]);
+  });
+
+  it("is asked once more about a fact that it has found twice, and which waits as one memory", async () => {
+    const model = newModel(() => new ModelRefusal("settings", "401"), { facts: [tea, porto, tea] });
+    const owner = newUser();
+    const { id } = await ingested(owner, { messages: lives, ...facts });
+    const { length } = model.looked;
+    model.looks = [];
+    await retry(id);
+    await ring(owner);
+    const shown = model.looked.slice(length).flatMap(shownIn);
+    expect(shown.map(({ fact }) => fact.object)).toEqual(["tea", "Porto"]);
+    expect(await readIngest(id)).toMatchObject({ status: "done", counts: { created: 2 } });
+    expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
+  });
+
+  const between = Array.from({ length: 39 }, () => assistant("Fine."));
+
+  it.each([
+    ["in one look", [user("I like tea. I sell tea.")], [{ ...tea, predicate: "sells" }]],
+    [
+      "in two looks",
+      [user("I like tea."), ...between, user("I sell tea.")],
+      [{ ...tea, predicate: "sells", sources: [41] }],
+    ],
+  ])(
+    "is asked again once it is back, though its answer was none for another fact %s",
+    async (_, messages, more) => {
+      for (const looks of [
+        (isSale: boolean) => (isSale ? new ModelRefusal("settings", "401") : { looks: [] }),
+        (isSale: boolean) => (isSale ? { looks: [] } : new ModelRefusal("settings", "401")),
+      ]) {
+        const model = new RuledModel((asked) => ({
+          facts: [tea, ...more].filter(({ sources: [seq] }) => asked.some(({ n }) => n === seq)),
+        }));
+        model.looks = (shown) => looks(shown.some(({ fact }) => fact.predicate === "sells"));
+        control.languageModel = model;
+        const owner = newUser();
+        const first = await ingested(owner, { messages, ...facts });
+        expect(first).toMatchObject({ status: "partial", why: "model_misconfigured" });
+        model.looks = [];
+        await ingest(owner, { messages: [...messages, user("I have tea. Good night.")], ...facts });
+        await ring(owner);
+        expect(await readIngest(first.id)).toMatchObject({ status: "done", counts: { created: 2 } });
+      }
+    },
+  );
+
+  it("is asked about facts behind a thousand results: the counts stay true", async () => {
+    const model = newModel(() => new ModelRefusal("settings", "401"));
+    const owner = newUser();
+    const { id, counts } = await ingested(owner, { messages: lives, ...facts });
+    expect(counts).toEqual({ quarantined: 2 });
+    const listed = Array.from({ length: 1_000 }, () => ({ kind: "fact", outcome: "known", sources: [1] }));
+    await runInDurableObject(await objectOf(owner), (_, { storage }) => {
+      const [results, of] = ["$.results", "$.counts.known"];
+      storage.sql.exec(
+        "UPDATE ingests SET state = json_set(state, ?, json(?), ?, 1000) WHERE id = ?",
+        results,
+        JSON.stringify(listed),
+        of,
+        id,
+      );
+    });
+    model.looks = [];
+    await retry(id);
+    await ring(owner);
+    expect((await readIngest(id)).counts).toEqual({ known: 1_000, created: 2 });
   });
 
   it("does not take any of many facts: it is not asked about each", async () => {

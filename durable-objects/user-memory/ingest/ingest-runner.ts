@@ -41,6 +41,8 @@ const ALARM_MS = 5_000;
 const THREADS = 4;
 /** The pause before another attempt to store the memories of a step. */
 const STORAGE_MS = 60_000;
+/** The result of a fact that waits in quarantine, as it is counted. */
+const WAITING = { outcome: "quarantined" } as const;
 /** Longer than any step. The alarm repeats one that an eviction ended. */
 const STEP_MS = 300_000;
 /** Attempts of one step before the ingest ends as `partial`: 20 minutes with their pauses. */
@@ -213,7 +215,10 @@ export class IngestRunner implements Chore {
     const { why: _waited, ...state } = ingest.state;
     const results = [...stored, ...unusable];
     const replaced = state.results.filter(({ memoryId }) => memoryId !== undefined && former.has(memoryId));
-    const unlooked = look && failureOf(look);
+    // Results beyond the last that is listed are counted only.
+    const listed = new Set(replaced.map(({ memoryId }) => memoryId));
+    const unlisted = [...former].filter((memory) => !listed.has(memory)).map(() => WAITING);
+    const unlooked = look && failureOf(look, state.unlooked);
     const progress = steps.progressOf(ingest);
     const adding = (ranges: readonly FailedRange[]) =>
       range === undefined || why === undefined ? [...ranges] : withRange(ranges, { ...range, why });
@@ -237,7 +242,7 @@ export class IngestRunner implements Chore {
             0,
             limits.ingestResults,
           ),
-          counts: counted(counted(state.counts, results), replaced, -1),
+          counts: counted(counted(state.counts, results), [...replaced, ...unlisted], -1),
           ...(unlooked && { unlooked }),
           usage: usage === undefined ? state.usage : addedUsage(state.usage, usage),
         },
@@ -378,7 +383,7 @@ async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolea
 
 function counted(
   counts: Readonly<Record<string, number>>,
-  results: readonly IngestResult[],
+  results: readonly Pick<IngestResult, "outcome">[],
   by = 1,
 ): Record<string, number> {
   const sums = { ...counts };

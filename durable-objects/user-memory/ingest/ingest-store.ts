@@ -4,7 +4,7 @@ import type { FailedRange, Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
 import type { Writer } from "../../../src/domain/memory/record.ts";
 import { withoutMessages } from "./kept.ts";
-import type { Look, Unlooked } from "./second-look.ts";
+import { type Look, OF_MESSAGES, type Unlooked } from "./second-look.ts";
 
 /** A seq for each kind. */
 export type Marks = Record<ExtractKind, number>;
@@ -161,8 +161,9 @@ export class IngestStore {
     return this.#sql
       .exec<Row>(
         `SELECT ${COLUMNS} FROM ingests WHERE thread = ? AND due_at IS NULL
-           AND state ->> '$.unlooked' NOT IN ('invalid_answer', 'model_refused')`,
+           AND state ->> '$.unlooked' NOT IN (SELECT value FROM json_each(?))`,
         thread,
+        JSON.stringify(OF_MESSAGES),
       )
       .toArray()
       .map(ingestOf);

@@ -20,9 +20,14 @@ export function keptAfter(
 ): Kept | null {
   const { looks = [], unlooked: failed = [], ...given } = kept;
   const rest = extractor === "caller" && look === undefined ? (firstOf(given).left ?? {}) : given;
-  const retried = [...failed, ...(look === undefined ? [] : [unlookedIn(look, stored)])].filter(
-    ({ ids }) => ids.length > 0,
-  );
+  const seen = new Set<string>();
+  const retried = [...failed, ...(look === undefined ? [] : [unlookedIn(look, stored)])]
+    // The same fact that is found twice waits as one memory.
+    .map(({ extractor: of, ids }) => ({
+      extractor: of,
+      ids: ids.filter((id) => seen.size < seen.add(id).size),
+    }))
+    .filter(({ ids }) => ids.length > 0);
   const next: Kept = {
     ...rest,
     // The first is that of the step, or has become useless.

@@ -172,9 +172,16 @@ export const isOver = (given: Look): boolean => duePlaces(given).length === 0;
 export const givenUp = (given: Look, why: string): Look =>
   withAnswers(given, new Map(duePlaces(given).map((place) => [place, { why }])));
 
-/** Why some facts have no answer, or null. */
-export const failureOf = ({ facts }: Look): string | null =>
-  facts.find((fact) => isUnanswered(fact))?.why ?? null;
+/** Reasons that lie in the messages: the model gives no answer about these once it is back, either. */
+export const OF_MESSAGES: readonly string[] = ["invalid_answer", "model_refused"];
+
+/** Why some facts have no answer, or null. `before`: the same of earlier looks. One that may pass stands for all: they are asked again. */
+export function failureOf({ facts }: Look, before?: string): string | null {
+  const now = facts.flatMap((fact) => (isUnanswered(fact) ? (fact.why ?? []) : []));
+  if (now.length === 0) return null;
+  const all = before === undefined ? now : [...now, before];
+  return all.find((why) => !OF_MESSAGES.includes(why)) ?? all[0] ?? null;
+}
 
 /** The facts without an answer, for a retry. They wait in quarantine meanwhile. `stored`: the results of all its facts, unless it is one. */
 export function unlookedIn({ facts, extractor, again }: Look, stored: readonly IngestResult[]): Unlooked {
