@@ -4,7 +4,7 @@ import type { FactProposal, SourceMessage } from "../../src/domain/ingest/propos
 import { sourceMessage } from "./source-message.ts";
 
 /**
- * What somebody says, and a fact that is made of it. `said`: messages, each with its role. `fact`: subject, predicate and object.
+ * What somebody says, and a fact that is made of it. `said`: messages, each with its role, its text and the name of who wrote it. `fact`: subject, predicate and object.
  * `sources`: the places of the messages that it cites. `by`, `kind`: of a user who says the fact, or why no message says it.
  */
 export type Statement = {
@@ -17,8 +17,8 @@ export type Statement = {
 };
 
 export const windowOf = (said: readonly (readonly string[])[]): SourceMessage[] =>
-  said.map(([role = "user", text = ""], i) =>
-    sourceMessage({ seq: i + 1, role, text, at: 1_763_760_000_000 + i * 1000 }),
+  said.map(([role = "user", text = "", speaker = null], i) =>
+    sourceMessage({ seq: i + 1, role, text, speaker, at: 1_763_760_000_000 + i * 1000 }),
   );
 
 export const factOf = (

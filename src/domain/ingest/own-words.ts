@@ -1,4 +1,4 @@
-import { type Cue, has, read, type Reading, readPart } from "../language/cues.ts";
+import { type Cue, has, read, type Reading, readPart, withoutWords } from "../language/cues.ts";
 
 /** A longer paragraph is taken for a pasted one: people write to an assistant in short ones. */
 const LONG_PARAGRAPH = 1_200;
@@ -23,7 +23,7 @@ const CLOSES: Readonly<Record<string, RegExp>> = {
 const FENCED = /(`{3,}|~{3,})[\s\S]*?(?:\1|$)/gu;
 /** Lines after which all is somebody else's: rules, tags, data, addresses, headers of mails, turns of a chat with or without their times. */
 const PASTED: readonly RegExp[] = [
-  /^(?:[=#_*-]{3,}\s*$|-{2,}\s*\p{L})/u,
+  /^-{2,}\s*\p{L}|(?:^|\s)[=#_*-]{3,}$/u,
   /^(?:<[a-z!/?]|\[[^\]]{2,}\]|\{|\[\s*[{"]|"[^"]+"\s*:|\/[/*]|https?:\/\/\S+$)/iu,
   /^(?:from|to|cc|subject|date|sent|fwd?|von|an|betreff|de|à|objet|para|asunto|assunto|da|oggetto|van|onderwerp|от|кому|тема)\s*[:：]\s*\S/iu,
   /^\p{L}[\p{L}\p{M} .'-]{0,30}[([,]?\s*\d{1,2}[:.]\d{2}\s*(?:[ap]m)?[)\]]?\s*(?:[:：]|-(?!\s*\d))/iu,
@@ -36,6 +36,10 @@ const MARKED_LINE =
 const OPEN_LINE = /^\s{0,3}[>＞].*[^.!?…\s]\s*$/u;
 /** "key: value": people write one, and paste several. */
 const ENTRY = /^\s*[-*]?\s*[\p{L}\p{N}_ ]{1,24}[:：](?:\s|$)/u;
+/** Data with commas, as people paste it: several lines. */
+const ROW = /^[^,\s][^,]*(?:,(?!\s)[^,]*){2,}$/u;
+/** A line of its own behind a blank one: "Dear Sir or Madam,". */
+const SALUTATION = /^\p{L}[^,.!?:]{1,60}[,،，]$/u;
 /** Not in a time, an address or a smiley. */
 const COLON = /[:：](?![\d)(/]|-[)(])/gu;
 /** Colons of a line. One with more is data. */
@@ -45,8 +49,6 @@ const HANDING: readonly Cue[] = ["hands", "texts", "reports", "scenes"];
 
 /** The speaker as the name of a part in a dialogue: "Me: good evening." */
 const PARTS: ReadonlySet<string> = new Set([" me ", " i "]);
-/** Before a colon, they say that it is the user's. */
-const OWN: readonly Cue[] = ["self", "whose", "frames"];
 
 const hidden = (text: string): string => text.replaceAll(/[^\n]/gu, (sign) => GAP.repeat(sign.length));
 
@@ -58,8 +60,9 @@ export function ownWords(text: string): string {
   const looked = text.slice(0, READ);
   const { languages } = read(looked);
   const lines = withoutQuotations(looked.replaceAll(FENCED, hidden)).split("\n");
-  const entries = lines.map((line) => ENTRY.test(line.slice(0, 200)));
+  const [entries, rows] = [ENTRY, ROW].map((form) => lines.map((line) => form.test(line.slice(0, 200))));
   let isOver = false;
+  let isOwnList = false;
   let isQuoted = false;
   return lines
     .map((line, i) => {
@@ -69,22 +72,33 @@ export function ownWords(text: string): string {
         isOver ||= [trimmed.slice(0, LONG_PARAGRAPH), trimmed.slice(-LONG_PARAGRAPH)].some(isPasted);
         return hidden(line);
       }
-      isOver ||= isPasted(trimmed);
-      const isEntry = entries[i] === true && (entries[i - 1] === true || entries[i + 1] === true);
+      const isSalutation = i > 1 && lines[i - 1]?.trim() === "" && SALUTATION.test(trimmed);
+      isOver ||= isPasted(trimmed) || isSalutation;
+      isOwnList &&= trimmed !== "";
+      const isData = [...(isOwnList ? [] : [entries]), rows].some(
+        (those) => those?.[i] === true && (those[i - 1] === true || those[i + 1] === true),
+      );
       isQuoted = (isQuoted && /^\p{Ll}/u.test(trimmed)) || OPEN_LINE.test(line);
-      if (isOver || isQuoted || isEntry || MARKED_LINE.test(line)) return hidden(line);
-      const handed = handedIn(line, languages);
+      if (isOver || isQuoted || isData || MARKED_LINE.test(line)) return hidden(line);
+      const handed = isOwnList ? UNHANDED : handedIn(line, languages);
       isOver = handed.isOver;
+      isOwnList ||= handed.isOwnList;
       return line.slice(0, handed.from) + hidden(line.slice(handed.from));
     })
     .join("\n");
 }
 
-/** Where others' words begin in a line, behind a colon; `isOver`: and do not end with it. */
-function handedIn(line: string, languages: Reading["languages"]): { from: number; isOver: boolean } {
+type Handed = { from: number; isOver: boolean; isOwnList: boolean };
+const UNHANDED: Handed = { from: Infinity, isOver: false, isOwnList: false };
+
+/**
+ * Where others' words begin in a line, behind a colon; `isOver`: and do not end with it; `isOwnList`: a list of what the user is
+ * begins behind it.
+ */
+function handedIn(line: string, languages: Reading["languages"]): Handed {
   let start = 0;
   const colons = Array.from(line.matchAll(COLON), ({ index }) => index);
-  if (colons.length > COLONS) return { from: 0, isOver: false };
+  if (colons.length > COLONS) return { ...UNHANDED, from: 0 };
   for (const colon of colons) {
     const [sentence = ""] = line
       .slice(start, colon)
@@ -93,14 +107,17 @@ function handedIn(line: string, languages: Reading["languages"]): { from: number
     const before = read(sentence, languages);
     start = colon + 1;
     // "Some facts about me:" begins a list of the user's, and "in English:" a text.
-    const isOwn = OWN.some((cue) => has(before, cue)) && !PARTS.has(before.said);
+    const isOf = (has(before, "self") || has(before, "whose")) && !PARTS.has(before.said);
+    const isOwn = isOf || has(before, "frames");
     const rest = readPart(line.slice(start), before);
     const isHanding =
-      HANDING.some((cue) => has(before, cue)) || (!isOwn && (has(rest, "self") || has(rest, "whose")));
+      HANDING.some((cue) => has(withoutWords(before, "frames"), cue)) ||
+      (!isOwn && (has(rest, "self") || has(rest, "whose")));
     const isLast = line.slice(start).trim() === "";
-    if (isHanding || isLast) return { from: start, isOver: isLast && (isHanding || !isOwn) };
+    const isOwnList = isLast && isOf && !isHanding && !has(before, "others");
+    if (isHanding || isLast) return { from: start, isOver: isLast && (isHanding || !isOwn), isOwnList };
   }
-  return { from: line.length, isOver: false };
+  return UNHANDED;
 }
 
 /** A text with marks in place of its quotations: of those that nobody closes, up to its end. */

@@ -21,18 +21,19 @@ export const cs: LanguageWords = {
   turns: "ale, protože, i když, takže",
   joins: "a, i",
   supposes:
-    "kdyby*, jestli, pokud, dejme tomu, řekněme, předpokládejme, možná, snad, chtěl*, mohl*, chci, doufám, plánuju, plánuji, přestěhuju",
+    "kdyby*, jestli, pokud, dejme tomu, řekněme, předpokládejme, možná, snad, chtěl*, mohl*, chci, doufám, plánuju, plánuji, přestěhuju, zdálo se, snil*",
   reports:
     "říká*, říkal*, řekl*, tvrdí, tvrdil*, podle, prý, údajně, myslí si, věří, pověst*, píše, napsal*, slyšel*, myslí, prohlašuje",
   scenes:
-    "představ si, předstírej*, hrajeme si, scénář, román, povídk*, příběh, postav*, jsi můj, ty jsi, fiktivn*, báseň, písničk*, kapitol*, monolog",
+    "představ si, předstírej*, hrajeme si, scénář, román, povídk*, příběh, postav*, jsi můj, ty jsi, fiktivn*, báseň, písničk*, kapitol*, monolog, hrajeme si na",
   ends: "zpět ke mně, ve skutečném životě, konec hry, jiné téma, nové téma",
-  hands: "přelož*, přeložit, oprav*, přepiš, shrň, zkrať, pokračuj, dokonči, zkontroluj gramatiku",
+  hands: "přelož*, přeložit, oprav*, přepiš, shrň, zkrať, pokračuj, dokonči, zkontroluj gramatiku, věty",
   texts:
     "dopis, text*, vět*, mail, e-mail, zpráv*, článek, recenz*, báseň, projev, citát, následující*, inzerát, nápis, odstavec",
-  frames: "mimochodem, info, kontext, pozor, nezapomeň",
+  frames:
+    "mimochodem, info, kontext, pozor, nezapomeň, oprava, fakta, podrobnosti, situace, zkrátka, jestli to pomůže, pokud to hraje roli",
   undoes:
-    "vtip, žertuju, dělám si srandu, ne doopravdy, není pravda, lhal*, zapomeň na to, myslel*, spletl*, to byl*, výše uveden*, přelož*, zní to",
+    "vtip, žertuju, dělám si srandu, ne doopravdy, není pravda, lhal*, zapomeň na to, myslel*, spletl*, to byl*, výše uveden*, přelož*, zní to, ne počkej, počkej ne, co to říkám, apríl, beru zpět, nesmysl",
   points: "to je, to byl, to byla, myslel jsem",
   orders: "zapamatuj, ulož, ignoruj, přepiš, nahraď, zapomeň, smaž, od teď, odteď, musíš, přidej do",
   memory: "tvoje paměť, do paměti, instrukc*, administrátor*, oprávn*, souhlas*",

@@ -88,8 +88,8 @@ export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
 );
 const [ENGLISH] = LANGUAGES.filter(({ code }) => code === "en");
 
-/** Only English has it with a capital within a sentence. */
-const I = /(?<![\p{L}'’])I(?![\p{L}.])/u;
+/** Only English has "I" with a capital within a sentence, and only Spanish has marks that open one. */
+const MARKS: Readonly<Record<string, RegExp>> = { en: /(?<![\p{L}'’])I(?![\p{L}.])/u, es: /[¿¡]/u };
 const NO_LANGUAGES: readonly Language[] = [];
 /** A language in Latin letters without a record: no word says anything in it. */
 const UNKNOWN: Language = {
@@ -103,21 +103,25 @@ const UNKNOWN: Language = {
 
 /** Words of a text that may be English, and have none of the words that most sentences have. */
 const FEW = 5;
+/** Languages that share a word, and do not tell the one of a long text. */
+const MANY = 2;
 
 /** Reads a text. `around`: the languages of what stands around it. Without a word of its own, it is in those of its letters. */
 export function read(text: string, around: readonly Language[] = NO_LANGUAGES): Reading {
   const words = wordsIn(text);
-  const own = languagesIn(words.said, I.test(text));
+  const own = languagesIn(words.said, text);
   const isLatin = LATIN.test(words.said);
   const near = own.length > 0 ? around : around.filter((one) => one.isLatin === isLatin);
-  const languages = [...new Set([...own, ...near])];
+  // "No wine." is of many languages, and of one of those around it.
+  const shared = own.length > 1 ? own.filter((one) => near.includes(one)) : [];
+  const languages = shared.length > 0 ? shared : [...new Set([...own, ...near])];
   if (languages.length > 0 || !isLatin) return { ...words, languages };
   const isShort = words.said.split(" ").length - 2 <= FEW;
   return { ...words, languages: isShort && ENGLISH !== undefined ? [ENGLISH] : [UNKNOWN] };
 }
 
 /** True if a text has words of a language with a record. */
-export const isRead = (text: string): boolean => languagesIn(wordsIn(text).said, I.test(text)).length > 0;
+export const isRead = (text: string): boolean => languagesIn(wordsIn(text).said, text).length > 0;
 
 /** Reads a part of what was read: its languages are those of the whole. */
 export const readPart = (text: string, { languages }: Pick<Reading, "languages">): Reading => ({
@@ -136,18 +140,22 @@ function wordsIn(text: string): Pick<Reading, "said" | "names"> {
 }
 
 /** The languages of which a text has most words, or else a phrase. */
-function languagesIn(said: string, hasI: boolean): readonly Language[] {
+function languagesIn(said: string, text: string): readonly Language[] {
   const words = said.split(" ");
   const flat = isUnspaced(said);
   const hits = LANGUAGES.map((language) => {
     const found =
-      words.filter((word) => language.words.has(word)).length + (language === ENGLISH && hasI ? 1 : 0);
+      words.filter((word) => language.words.has(word)).length + (MARKS[language.code]?.test(text) ? 1 : 0);
     return flat && isUnspaced(language.words.values().next().value ?? "")
       ? [...language.words].filter((word) => isUnspaced(word) && said.includes(word)).length
       : found;
   });
   const most = Math.max(...hits);
-  return LANGUAGES.filter(({ phrases }, i) => (most > 0 ? hits[i] === most : said.search(phrases) >= 0));
+  const found = LANGUAGES.filter(({ phrases }, i) =>
+    most > 0 ? hits[i] === most : said.search(phrases) >= 0,
+  );
+  // A long text with one word that many languages have is in none of them.
+  return found.length > MANY && words.length > 2 * FEW ? NO_LANGUAGES : found;
 }
 
 /** The places of the words of a kind. */

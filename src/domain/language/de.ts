@@ -20,19 +20,20 @@ export const de: LanguageWords = {
   turns: "aber, sondern, obwohl, weil, denn, also, deshalb",
   joins: "und",
   supposes:
-    "wenn, falls, angenommen, nehmen wir an, würde*, hätte*, wäre*, könnte*, vielleicht, möchte, stell dir vor, wünschte, hoffe, plane, überlege, will, eventuell, sollte",
+    "wenn, falls, angenommen, nehmen wir an, würde*, hätte*, wäre*, könnte*, vielleicht, möchte, stell dir vor, wünschte, hoffe, plane, überlege, will, eventuell, sollte, geträumt, träumte, traum",
   reports:
     "sagt, sagte, sagen, behauptet*, meint, glaubt, denkt, laut, angeblich, gerücht*, schreibt, schrieb, erzählt*, heißt es, gehört, soll ich, finden, findet",
   scenes:
-    "rollenspiel*, szenario, roman*, eine geschichte, kurzgeschichte, drehbuch, figur, tu so, tun wir so, du bist der, du bist die, du spielst, spielen wir, fiktiv*, gedicht*, liedtext, kapitel, monolog, theater*, szene, rolle",
+    "rollenspiel*, szenario, roman*, eine geschichte, kurzgeschichte, drehbuch, figur, tu so, tun wir so, du bist der, du bist die, du spielst, spielen wir, fiktiv*, gedicht*, liedtext, kapitel, monolog, theater*, szene, rolle, du wärst",
   ends: "zurück zu mir, im echten leben, ende des spiels, spiel beendet, genug gespielt, neues thema, anderes thema, nun zu mir",
   hands:
-    "übersetz*, korrigier*, formuliere diesen, umformulier*, kürze, fasse zusammen, fass das, schreib das um, verbessere, setze fort, sortiere, lektorier*, schreib weiter, schreib bitte weiter",
+    "übersetz*, korrigier*, formuliere diesen, umformulier*, kürze, fasse zusammen, fass das, schreib das um, verbessere, setze fort, sortiere, lektorier*, schreib weiter, schreib bitte weiter, sätze",
   texts:
     "brief*, text*, satz, sätze, mail, e-mail, nachricht*, artikel, rezension*, gedicht, rede, zitat, folgende*, anzeige, schild, beitrag",
-  frames: "zur info, info, übrigens, hinweis, kontext, hintergrund, nicht vergessen, für den, für die",
+  frames:
+    "zur info, info, übrigens, hinweis, kontext, hintergrund, nicht vergessen, für den, für die, nachtrag, fakten, angaben, kurz gesagt, falls das wichtig ist, falls das hilft, wenn das hilft, falls relevant",
   undoes:
-    "scherz*, spaß, quatsch, stimmt nicht, doch nicht, nicht wirklich, war gelogen, vergiss das, falsches fenster, ich meinte, korrektur, das war, das ist, der obige, übersetz*, klingt das",
+    "scherz*, spaß, quatsch, stimmt nicht, doch nicht, nicht wirklich, war gelogen, vergiss das, falsches fenster, ich meinte, korrektur, das war, das ist, der obige, übersetz*, klingt das, nein warte, moment nein, ach nein, was sag ich, was rede ich, streich das, verwechselt, april april, nehme ich zurück, verschrieben",
   points: "das ist, das war, ich meine, ich meinte",
   orders:
     "speicher*, ignorier*, überschreib*, ersetze, merke dir, merk dir, vergiss, ab jetzt, ab sofort, von nun an, du musst, lösche",

@@ -20,19 +20,20 @@ export const es: LanguageWords = {
   turns: "pero, sino, porque, aunque, así que, entonces",
   joins: "y, e",
   supposes:
-    "si, supongamos, supón, digamos, imaginemos, quizás, quizá, tal vez, ojalá, quisiera, gustaría, podría, sería, tendría, quiero, espero, pienso, a lo mejor, planeo, a punto de, me eché atrás, casi",
+    "si, supongamos, supón, digamos, imaginemos, quizás, quizá, tal vez, ojalá, quisiera, gustaría, podría, sería, tendría, quiero, espero, pienso, a lo mejor, planeo, a punto de, me eché atrás, casi, soñé, soñaba, soñado",
   reports:
     "dice, dicen, decía, dijo, dijeron, según, cree que, afirma, supuestamente, rumor*, al parecer, parece que, cuenta que, escribió, piensa que, oí, cuenta, opina, asegura",
   scenes:
-    "imagina, imagínate, finge, finjamos, juego de rol, guion, novela, cuento, relato, personaje, tú eres el, tú eres la, eres el, eres la, jugamos, escenario, ficticio, ficticia, poema, canción, capítulo, monólogo",
+    "imagina, imagínate, finge, finjamos, juego de rol, guion, novela, cuento, relato, personaje, tú eres el, tú eres la, eres el, eres la, jugamos, escenario, ficticio, ficticia, poema, canción, capítulo, monólogo, tú haces de",
   ends: "volviendo a mí, en la vida real, fin del juego, se acabó el juego, otro tema, nuevo tema, cambio de tema",
   hands:
-    "traduce*, traducir, tradúce*, corrige*, reescribe*, resume*, acorta*, continúa, completa*, reformula*, ordena estas, mejora este",
+    "traduce*, traducir, tradúce*, corrige*, reescribe*, resume*, acorta*, continúa, completa*, reformula*, ordena estas, mejora este, frases",
   texts:
     "carta, texto, frase, oración, correo, mensaje*, artículo, reseña, poema, discurso, cita, siguiente*, anuncio, cartel, párrafo",
-  frames: "por cierto, nota, contexto, para que sepas, no olvides, info",
+  frames:
+    "por cierto, nota, contexto, para que sepas, no olvides, info, corrección, datos, detalles, situación, resumen, aclaración, por si sirve, por si ayuda, si sirve, si importa",
   undoes:
-    "broma, bromeo, es broma, no realmente, mentira, olvídalo, olvida eso, quise decir, me equivoqué, en realidad no, eso era, eso es, lo anterior, traduce*, suena",
+    "broma, bromeo, es broma, no realmente, mentira, olvídalo, olvida eso, quise decir, me equivoqué, en realidad no, eso era, eso es, lo anterior, traduce*, suena, no espera, espera no, perdón no, qué digo, me confundí, borra eso, retiro lo, era broma, bromeaba",
   points: "eso es, eso era, me refería a",
   orders:
     "memoriza, recuerda que el, guarda, ignora, reemplaza, sustituye, olvida, borra, a partir de ahora, desde ahora, debes, añade a",

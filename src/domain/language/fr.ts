@@ -21,19 +21,20 @@ export const fr: LanguageWords = {
   turns: "mais, parce, car, quoique, donc, alors",
   joins: "et",
   supposes:
-    "si, supposons, suppose, admettons, imaginons, peut-être, voudrais, aimerais, pourrais, serais, aurais, j'aimerais, j'espère, espère, envisage, je compte, mettons, au cas",
+    "si, supposons, suppose, admettons, imaginons, peut-être, voudrais, aimerais, pourrais, serais, aurais, j'aimerais, j'espère, espère, envisage, je compte, mettons, au cas, rêvé, rêvais, rêve",
   reports:
     "dit, disent, dit-on, prétend*, paraît, selon, d'après, croit, pense que, affirme, il paraît, rumeur*, soi-disant, écrit, raconte*, entendu, trouve, trouvent, raconte, disait",
   scenes:
-    "imagine, jeu de rôle, scénario, roman, conte, une histoire, personnage, tu es le, tu es la, tu joues, je joue l'*, je joue le rôle, jouons, faisons comme, fictif*, poème, chanson, chapitre, monologue, pièce",
+    "imagine, jeu de rôle, scénario, roman, conte, une histoire, personnage, tu es le, tu es la, tu joues, je joue l'*, je joue le rôle, jouons, faisons comme, fictif*, poème, chanson, chapitre, monologue, pièce, et toi le, et toi la, tu seras",
   ends: "revenons à moi, dans la vraie vie, fin du jeu, jeu terminé, on arrête le jeu, autre sujet, nouveau sujet",
   hands:
     "tradui*, corrige*, reformule*, résume*, raccourci*, continue, complète, réécri*, relis, trie*, mets en, améliore",
   texts:
     "lettre, texte, phrase*, mail, message*, article, avis, poème, discours, citation, suivant*, annonce, paragraphe, panneau",
-  frames: "pour info, info, au fait, note, contexte, n'oublie pas, pour le, pour la",
+  frames:
+    "pour info, info, au fait, note, contexte, n'oublie pas, pour le, pour la, précision, rectification, faits, détails, situation, résumé, bref, si ça aide, si ça compte, si c'est utile",
   undoes:
-    "je plaisante, plaisante, blague, pas vraiment, c'est faux, oublie ça, j'ai menti, je voulais dire, erreur, en fait non, c'était, c'est pour, ci-dessus, tradui*, ça sonne",
+    "je plaisante, plaisante, blague, pas vraiment, c'est faux, oublie ça, j'ai menti, je voulais dire, erreur, en fait non, c'était, c'est pour, ci-dessus, tradui*, ça sonne, plaisantais, non attends, attends non, me trompe, n'importe quoi, poisson d'avril, je retire, je confonds, laisse tomber",
   points: "c'est, c'était, je parlais de, je voulais dire",
   orders:
     "mémorise*, enregistre*, ignore*, remplace*, ajoute à, oublie, efface, souviens-toi, retiens, désormais, dorénavant, à partir de maintenant, tu dois, vous devez",

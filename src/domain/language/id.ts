@@ -19,18 +19,19 @@ export const id: LanguageWords = {
   turns: "tapi, tetapi, namun, karena, jadi",
   joins: "dan",
   supposes:
-    "jika, kalau, misalkan, misalnya, anggap, seandainya, andai, mungkin, semoga, ingin, mau, berharap, berencana, rencana, barangkali, pengen, kepikiran, ragu, hampir, berpikir untuk",
+    "jika, kalau, misalkan, misalnya, anggap, seandainya, andai, mungkin, semoga, ingin, mau, berharap, berencana, rencana, barangkali, pengen, kepikiran, ragu, hampir, berpikir untuk, mimpi, bermimpi",
   reports:
     "kata, katanya, bilang, berkata, menurut, konon, mengaku, mengklaim, percaya, kabarnya, rumor, gosip, menulis, dengar",
   scenes:
-    "bayangkan, pura-pura, bermain peran, skenario, novel, cerita, cerpen, tokoh, karakter, kamu adalah, fiksi, puisi, lagu, bab, monolog, naskah, dialog",
+    "bayangkan, pura-pura, bermain peran, skenario, novel, cerita, cerpen, tokoh, karakter, kamu adalah, fiksi, puisi, lagu, bab, monolog, naskah, dialog, kamu jadi",
   ends: "kembali ke saya, di dunia nyata, permainan selesai, akhir permainan, topik lain, topik baru",
   hands: "terjemah*, perbaiki, koreksi, tulis ulang, ringkas, rangkum, persingkat, lanjutkan, lengkapi",
   texts:
     "surat, teks, kalimat, email, pesan, artikel, ulasan, puisi, pidato, kutipan, berikut, iklan, papan, paragraf",
-  frames: "omong-omong, info, catatan, konteks, jangan lupa",
+  frames:
+    "omong-omong, info, catatan, konteks, jangan lupa, koreksi, fakta, rincian, situasi, singkatnya, kalau membantu",
   undoes:
-    "bercanda, canda, nggak kok, tidak benar, bohong, lupakan, maksudku, maksud saya, salah, itu tadi, di atas, terjemah*",
+    "bercanda, canda, nggak kok, tidak benar, bohong, lupakan, maksudku, maksud saya, salah, itu tadi, di atas, terjemah*, eh bukan, eh tunggu, salah ketik, salah sebut, ngomong apa, april mop, ralat",
   points: "itu, maksudku",
   orders:
     "ingat bahwa, simpan, catat, abaikan, ganti, timpa, lupakan, hapus, mulai sekarang, mulai saat ini, kamu harus, tambahkan",

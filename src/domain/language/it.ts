@@ -20,19 +20,20 @@ export const it: LanguageWords = {
   turns: "ma, però, perché, anche se, quindi, allora",
   joins: "e, ed",
   supposes:
-    "se, supponiamo, supponi, mettiamo, diciamo, immaginiamo, forse, magari, vorrei, potrei, sarei, avrei, spero, penso di, voglio, ipotizz*, nel caso",
+    "se, supponiamo, supponi, mettiamo, diciamo, immaginiamo, forse, magari, vorrei, potrei, sarei, avrei, spero, penso di, voglio, ipotizz*, nel caso, sognato, sognavo, sogno",
   reports:
     "dice, diceva, disse, detto, dicono, sostien*, secondo, crede che, afferma, pare, presunt*, corre voce, racconta*, scrive, pensa che, sentito dire, trova che, assicura",
   scenes:
-    "immagina, fingi, facciamo finta, gioco di ruolo, copione, romanzo, racconto, una storia, personaggio, tu sei il, tu sei la, sei il, sei la, scenario, inventat*, poesia, canzone, capitolo, monologo",
+    "immagina, fingi, facciamo finta, gioco di ruolo, copione, romanzo, racconto, una storia, personaggio, tu sei il, tu sei la, sei il, sei la, scenario, inventat*, poesia, canzone, capitolo, monologo, tu fai il, tu fai la",
   ends: "torniamo a me, nella vita reale, fine del gioco, gioco finito, altro argomento, nuovo argomento, cambio argomento",
   hands:
-    "traduci, tradurre, traduc*, correggi*, riscrivi*, riassumi*, accorcia*, continua, completa, riformula*",
+    "traduci, tradurre, traduc*, correggi*, riscrivi*, riassumi*, accorcia*, continua, completa, riformula*, frasi",
   texts:
     "lettera, testo, frase, frasi, mail, messaggi*, articolo, recensione, poesia, discorso, citazione, seguente*, annuncio, cartello, paragrafo, film",
-  frames: "a proposito, nota, contesto, non dimenticare, info, per la cronaca",
+  frames:
+    "a proposito, nota, contesto, non dimenticare, info, per la cronaca, correzione, precisazione, dati, dettagli, situazione, riassunto, se serve, se può servire, se conta",
   undoes:
-    "scherzo, scherzavo, non davvero, non è vero, bugia, lascia perdere, dimentica, intendevo, ho sbagliato, anzi no, quello era, quella è, il testo sopra, traduci*, suona",
+    "scherzo, scherzavo, non davvero, non è vero, bugia, lascia perdere, dimentica, intendevo, ho sbagliato, anzi no, quello era, quella è, il testo sopra, traduci*, suona, no aspetta, aspetta no, che dico, mi sbaglio, mi sono sbagliato, mi sono sbagliata, mi correggo, pesce d'aprile, come non detto",
   points: "quello è, quello era, intendevo",
   orders:
     "memorizza, salva, ricorda che l'*, ignora, sostituisci, dimentica, cancella, d'ora in poi, da ora in poi, devi, aggiungi",

@@ -20,19 +20,20 @@ export const nl: LanguageWords = {
   turns: "maar, omdat, want, hoewel, dus",
   joins: "en",
   supposes:
-    "als, stel, stel dat, veronderstel, misschien, zou, zouden, wil, hoop, wens, indien, wellicht, van plan, overweeg, mocht",
+    "als, stel, stel dat, veronderstel, misschien, zou, zouden, wil, hoop, wens, indien, wellicht, van plan, overweeg, mocht, droomde, gedroomd, droom",
   reports:
     "zegt, zei, zeggen, beweer*, volgens, gelooft, denkt, zogenaamd, blijkbaar, gerucht*, schrijft, schreef, vertelt, vertelde, gehoord, vindt, vinden, vond",
   scenes:
     "rollenspel, scenario, roman, een verhaal, script, personage, doe alsof, jij bent de, je bent de, jij speelt, fictie*, gedicht, liedje, hoofdstuk, monoloog, toneelstuk",
   ends: "terug naar mij, in het echt, einde spel, genoeg gespeeld, nieuw onderwerp, ander onderwerp, nu over mij",
   hands:
-    "vertaal*, vertalen, corrigeer, verbeter, herschrijf, vat samen, samenvat*, verkort, ga verder, maak af, herformuleer",
+    "vertaal*, vertalen, corrigeer, verbeter, herschrijf, vat samen, samenvat*, verkort, ga verder, maak af, herformuleer, zinnen",
   texts:
     "brief, tekst, zin, zinnen, mail, bericht*, artikel, recensie, gedicht, toespraak, citaat, volgende, advertentie, bord, alinea",
-  frames: "trouwens, ter info, info, context, let op, vergeet niet",
+  frames:
+    "trouwens, ter info, info, context, let op, vergeet niet, correctie, feiten, details, situatie, kortom, aanvulling, als dat helpt, als dat uitmaakt, mocht dat helpen",
   undoes:
-    "grapje, geintje, niet echt, klopt niet, niet waar, gelogen, laat maar, vergeet dat, ik bedoelde, verkeerd*, dat was, dat is, bovenstaande, vertaal*, klinkt dat",
+    "grapje, geintje, niet echt, klopt niet, niet waar, gelogen, laat maar, vergeet dat, ik bedoelde, verkeerd*, dat was, dat is, bovenstaande, vertaal*, klinkt dat, of nee, of nou ja, nee wacht, wacht nee, sorry nee, wat zeg ik, vergis me, vergiste me, onzin, 1 april",
   points: "dat is, dat was, ik bedoel, ik bedoelde",
   orders:
     "sla op, onthoud dat de, negeer, vervang, overschrijf, vergeet, wis, vanaf nu, voortaan, je moet, voeg toe",

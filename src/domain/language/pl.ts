@@ -20,18 +20,20 @@ export const pl: LanguageWords = {
   turns: "ale, lecz, bo, ponieważ, chociaż, więc, a",
   joins: "i, oraz",
   supposes:
-    "jeśli, jeżeli, gdyby*, załóżmy, przypuśćmy, może, chyba, chciał*, mógł*, chcę, mam nadzieję, planuję, zamierzam, powiedzmy",
+    "jeśli, jeżeli, gdyby*, załóżmy, przypuśćmy, może, chyba, chciał*, mógł*, chcę, mam nadzieję, planuję, zamierzam, powiedzmy, śniło, śniłem, śniłam",
   reports:
     "mówi*, powiedział*, twierdzi*, według, podobno, rzekomo, uważa*, sądzi*, plotk*, pisze, napisał*, słyszał*, zdaniem, myślą, opowiada*",
   scenes:
-    "wyobraź, udawaj*, odgrywa*, scenariusz, powieść, opowiadani*, postać, postaci, jesteś moim, ty jesteś, wcielam, fikcyjn*, wiersz, piosenk*, rozdział, monolog, gra fabularna",
+    "wyobraź, udawaj*, odgrywa*, scenariusz, powieść, opowiadani*, postać, postaci, jesteś moim, ty jesteś, wcielam, fikcyjn*, wiersz, piosenk*, rozdział, monolog, gra fabularna, ty grasz",
   ends: "wracając do mnie, naprawdę ja, w prawdziwym życiu, koniec gry, koniec zabawy, inny temat, nowy temat",
-  hands: "przetłumacz*, tłumacz*, popraw, skoryguj, przeredaguj, streść, skróć, kontynuuj, dokończ, podsumuj",
+  hands:
+    "przetłumacz*, tłumacz*, popraw, skoryguj, przeredaguj, streść, skróć, kontynuuj, dokończ, podsumuj, zdania",
   texts:
     "list, tekst*, zdani*, mail*, wiadomoś*, artykuł, recenzj*, wiersz, przemówienie, cytat, następując*, ogłoszeni*, napis, akapit",
-  frames: "przy okazji, info, kontekst, uwaga, nie zapomnij",
+  frames:
+    "przy okazji, info, kontekst, uwaga, nie zapomnij, sprostowanie, fakty, szczegóły, sytuacja, krótko mówiąc, jeśli to ważne, jeśli to pomoże",
   undoes:
-    "żart*, żartuję, nie naprawdę, nieprawda, kłamałem, kłamałam, zapomnij, miałem na myśli, pomyłka, nie to okno, to był, to była, powyższ*, przetłumacz*, brzmi, nie o mnie, to nie ja, wkleiłem, wkleiłam, skopiowałem, skopiowałam",
+    "żart*, żartuję, nie naprawdę, nieprawda, kłamałem, kłamałam, zapomnij, miałem na myśli, pomyłka, nie to okno, to był, to była, powyższ*, przetłumacz*, brzmi, nie o mnie, to nie ja, wkleiłem, wkleiłam, skopiowałem, skopiowałam, nie czekaj, czekaj nie, co ja gadam, co ja mówię, pomyliłem*, pomyliłam*, prima aprilis, cofam, bzdura",
   points: "to jest, to był, to była, mam na myśli",
   orders:
     "zapamiętaj, zapisz, ignoruj, zignoruj, zastąp, nadpisz, zapomnij, usuń, od teraz, odtąd, musisz, dodaj do",

@@ -20,18 +20,20 @@ export const pt: LanguageWords = {
   turns: "mas, porque, embora, então",
   joins: "e",
   supposes:
-    "se, suponha*, digamos, vamos supor, imagine*, talvez, gostaria, queria, poderia, seria, teria, tomara, espero, quero, pretendo, penso em",
+    "se, suponha*, digamos, vamos supor, imagine*, talvez, gostaria, queria, poderia, seria, teria, tomara, espero, quero, pretendo, penso em, sonhei, sonhava, sonhado",
   reports:
     "diz, disse*, dizia*, dizem, segundo, acha que, afirma, alega, supostamente, boato*, parece que, contou, escreveu, pensa que, ouvi, acha, acham, jura, falou",
   scenes:
-    "imagina, finja, vamos fingir, roteiro, romance, um conto, uma história, personagem, você é o, você é a, tu és, cenário, fictíci*, poema, letra de, capítulo, monólogo, faz de conta, jogo de",
+    "imagina, finja, vamos fingir, roteiro, romance, um conto, uma história, personagem, você é o, você é a, tu és, cenário, fictíci*, poema, letra de, capítulo, monólogo, faz de conta, jogo de, você faz o",
   ends: "voltando a mim, na vida real, fim do jogo, acabou o jogo, outro assunto, novo assunto, mudando de assunto",
-  hands: "traduz*, corrija, corrige, reescrev*, resum*, encurt*, continue, complete, revis*, reformul*",
+  hands:
+    "traduz*, corrija, corrige, reescrev*, resum*, encurt*, continue, complete, revis*, reformul*, frases",
   texts:
     "carta, texto, frase*, e-mail, mensage*, artigo, resenha, poema, discurso, citação, seguinte*, anúncio, cartaz, parágrafo, falas",
-  frames: "aliás, nota, contexto, para constar, não esqueça, info",
+  frames:
+    "aliás, nota, contexto, para constar, não esqueça, info, correção, dados, detalhes, situação, resumo, se ajudar, se importa",
   undoes:
-    "brincadeira, brincando, zoeira, não é verdade, na verdade não, mentira, esquece, esqueça, quis dizer, me enganei, isso era, isso é, o texto acima, traduz*, soa, soam",
+    "brincadeira, brincando, zoeira, não é verdade, na verdade não, mentira, esquece, esqueça, quis dizer, me enganei, isso era, isso é, o texto acima, traduz*, soa, soam, não espera, espera não, que digo, enganei-me, me confundi, deixa pra lá, primeiro de abril",
   points: "isso é, isso era, quis dizer",
   orders:
     "memorize, guarde, lembre, ignore, substitua, esqueça, apague, a partir de agora, de agora em diante, você deve, adicione",

@@ -20,19 +20,20 @@ export const sv: LanguageWords = {
   turns: "men, eftersom, fast, därför, så",
   joins: "och",
   supposes:
-    "om, anta, antag, säg att, tänk om, kanske, skulle, vill, hoppas, önskar, planerar, funderar, ifall",
+    "om, anta, antag, säg att, tänk om, kanske, skulle, vill, hoppas, önskar, planerar, funderar, ifall, drömde, drömt, dröm",
   reports:
     "säger, sa, sade, påstår, påstod, enligt, tror, tycker, tydligen, rykte*, skriver, skrev, berättar, hört, anser, menar",
   scenes:
-    "låtsas, rollspel, scenario, roman, berättelse, saga, manus, karaktär, du är, du spelar, påhittad*, dikt, sång, kapitel, monolog, pjäs",
+    "låtsas, rollspel, scenario, roman, berättelse, saga, manus, karaktär, du är, du spelar, påhittad*, dikt, sång, kapitel, monolog, pjäs, vi leker",
   ends: "tillbaka till mig, på riktigt, slut på spelet, nytt ämne, annat ämne, nu om mig",
   hands:
-    "översätt*, rätta, korrigera, skriv om denna, sammanfatta, förkorta, fortsätt, korrekturläs, omformulera",
+    "översätt*, rätta, korrigera, skriv om denna, sammanfatta, förkorta, fortsätt, korrekturläs, omformulera, meningar",
   texts:
     "brev, text*, mening*, mejl, meddelande*, artikel, recension, dikt, tal, citat, följande, annons, skylt, stycke",
-  frames: "förresten, info, bakgrund, kontext, glöm inte",
+  frames:
+    "förresten, info, bakgrund, kontext, glöm inte, rättelse, fakta, detaljer, läget, kort sagt, tillägg, om det hjälper, om det spelar roll",
   undoes:
-    "skojar, skämt*, bara skoj, inte egentligen, stämmer inte, inte sant, ljög, glöm det, jag menade, fel fönster, det var, det är, ovanstående, översätt*, låter det",
+    "skojar, skämt*, bara skoj, inte egentligen, stämmer inte, inte sant, ljög, glöm det, jag menade, fel fönster, det var, det är, ovanstående, översätt*, låter det, nej vänta, vänta nej, vad säger jag, stryk det, jag tog fel, aprilskämt, blandade ihop",
   points: "det är, det var, jag menar, jag menade",
   orders:
     "spara, kom ihåg att användaren, ignorera, ersätt, skriv över, glöm, radera, från och med nu, hädanefter, du måste, lägg till",

@@ -20,18 +20,18 @@ export const tr: LanguageWords = {
   turns: "ama, fakat, çünkü, ancak, ise",
   joins: "ve",
   supposes:
-    "eğer, diyelim, varsayalım, farz, belki, keşke, olsaydı*, isterdim, istiyorum, umarım, galiba, acaba, düşünüyorum, planlıyorum, *saydım, *seydim",
+    "eğer, diyelim, varsayalım, farz, belki, keşke, olsaydı*, isterdim, istiyorum, umarım, galiba, acaba, düşünüyorum, planlıyorum, *saydım, *seydim, rüya*",
   reports:
-    "diyor, dedi, diyorlar, söylüyor, söyledi, göre, güya, sözde, iddia*, sanıyor, söylenti, yazmış, yazdı, *mışım, *mişim, duydum",
+    "diyor, dedi, diyorlar, söylüyor, söyledi, göre, güya, sözde, iddia*, sanıyor, söylenti, yazmış, yazdı, *mışım, *mişim, duydum, *muşum, *müşüm",
   scenes:
-    "hayal et, farzet, rol yap*, rol oyunu, senaryo, roman*, hikaye*, öykü*, karakter*, sen bir, kurgusal, şiir*, şarkı*, bölüm, monolog, canlandır*",
+    "hayal et, farzet, rol yap*, rol oyunu, senaryo, roman*, hikaye*, öykü*, karakter*, sen bir, kurgusal, şiir*, şarkı*, bölüm, monolog, canlandır*, sen benim, oyun oynayalım",
   ends: "bana dönelim, gerçek hayatta, oyun bitti, oyunun sonu, başka konu, yeni konu",
-  hands: "çevir*, tercüme, düzelt, yeniden yaz, özetle, kısalt, devam et, tamamla",
+  hands: "çevir*, tercüme, düzelt, yeniden yaz, özetle, kısalt, devam et, tamamla, cümleleri",
   texts:
     "mektup, metin, metni, cümle*, mail, e-posta, mesaj*, makale, yorum, şiir, konuşma, alıntı, aşağıdaki, şu, ilan, tabela, paragraf",
-  frames: "bu arada, not, bilgi, bağlam, unutma",
+  frames: "bu arada, not, bilgi, bağlam, unutma, düzeltme, ayrıntılar, durum, özetle, önemliyse",
   undoes:
-    "şaka*, şaka yapıyorum, aslında hayır, doğru değil, yalan*, unut, demek istedim, yanlış*, bu o, yukarıdaki, çevir*",
+    "şaka*, şaka yapıyorum, aslında hayır, doğru değil, yalan*, unut, demek istedim, yanlış*, bu o, yukarıdaki, çevir*, yok dur, dur hayır, ne diyorum, yanıldım, karıştırdım, 1 nisan",
   points: "o, bu, demek istedim",
   orders:
     "hatırla, kaydet, görmezden gel, yok say, değiştir, unut, sil, bundan sonra, bundan böyle, şu andan itibaren",

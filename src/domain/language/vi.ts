@@ -19,16 +19,17 @@ export const vi: LanguageWords = {
   turns: "nhưng, vì, bởi vì, nên, tuy",
   joins: "và",
   supposes:
-    "nếu, giả sử, giả dụ, có lẽ, có thể, ước gì, giá mà, muốn, hy vọng, định, dự định, tưởng tượng, hay là",
+    "nếu, giả sử, giả dụ, có lẽ, có thể, ước gì, giá mà, muốn, hy vọng, định, dự định, tưởng tượng, hay là, mơ thấy, nằm mơ, giấc mơ",
   reports: "nói, bảo, kể, theo, cho rằng, nghĩ rằng, nghe nói, đồn, tin đồn, viết, tuyên bố, tin rằng",
   scenes:
-    "tưởng tượng, giả vờ, nhập vai, đóng vai, kịch bản, tiểu thuyết, truyện, nhân vật, bạn là, hư cấu, bài thơ, bài hát, chương, độc thoại",
+    "tưởng tượng, giả vờ, nhập vai, đóng vai, kịch bản, tiểu thuyết, truyện, nhân vật, bạn là, hư cấu, bài thơ, bài hát, chương, độc thoại, bạn đóng vai, mình đóng vai, tôi đóng vai",
   ends: "quay lại với tôi, ngoài đời, hết trò chơi, kết thúc trò chơi, chủ đề khác, chủ đề mới",
-  hands: "dịch, sửa lỗi, viết lại, tóm tắt, rút gọn, viết tiếp, hoàn thành, chỉnh sửa câu",
+  hands: "dịch, sửa lỗi, viết lại, tóm tắt, rút gọn, viết tiếp, hoàn thành, chỉnh sửa câu, các câu",
   texts:
     "thư, văn bản, câu, tin nhắn, email, bài viết, đánh giá, bài thơ, bài phát biểu, trích dẫn, sau đây, quảng cáo, biển, đoạn",
-  frames: "nhân tiện, lưu ý, thông tin, đừng quên",
-  undoes: "đùa, nói đùa, không thật, không đúng, nói dối, quên đi, ý tôi là, nhầm, đó là, ở trên, dịch",
+  frames: "nhân tiện, lưu ý, thông tin, đừng quên, đính chính, chi tiết, tình hình, tóm lại, nếu có ích",
+  undoes:
+    "đùa, nói đùa, không thật, không đúng, nói dối, quên đi, ý tôi là, nhầm, đó là, ở trên, dịch, à không, ấy nhầm, nói nhầm, gõ nhầm, nhầm rồi, cá tháng tư",
   points: "đó là, ý tôi là",
   orders:
     "hãy nhớ, ghi nhớ, lưu lại, bỏ qua, thay thế, ghi đè, quên, xóa, từ giờ, từ nay, bạn phải, thêm vào",

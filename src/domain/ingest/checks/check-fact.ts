@@ -6,6 +6,7 @@ import {
   readPart,
   speaksToTheMemory,
   withoutRoles,
+  withoutWords,
 } from "../../language/cues.ts";
 import { contentStems, needsOf, saidIn, says, wordsOf } from "../../memory/content-stems.ts";
 import { GAP, READ } from "../own-words.ts";
@@ -13,12 +14,12 @@ import type { FactProposal } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
 import { voicesOf, withSpeaker } from "./check-speaker.ts";
 import { clauseOf, placeOf } from "./clause.ts";
-import { deniesAlone, isOver } from "./ended.ts";
+import { deniesAlone, isDenied, isOver } from "./ended.ts";
 import type { Conversation, Message, Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
 import { type Place, type Stated, statedAt } from "./stated.ts";
-import { refusalOfSubject } from "./subject.ts";
+import { nameIn, refusalOfSubject } from "./subject.ts";
 
 /** Characters of a subject or predicate, of an object, and words of a predicate. */
 const [SHORT, LONG, WORDS] = [80, 300, 10];
@@ -110,8 +111,8 @@ function stated(fact: FactProposal, said: readonly Message[], conversation: Conv
 }
 
 /** The sentence as a memory shows it: it says who it is about, and holds nobody else's words. */
-function shownOf({ subject }: FactProposal, { message, sentence, from }: Place): string | null {
-  const text = clauseOf(from, sentence)?.text.trim() ?? "";
+function shownOf({ subject, object }: FactProposal, { message, sentence, from }: Place): string | null {
+  const text = clauseOf(object, from, sentence)?.text.trim() ?? "";
   const isWhole = sentence.has("self") || sentence.has("whose") || sentence.says(needsOf(subject));
   if (!isWhole || text.length > SHOWN || text.includes(GAP) || MARKUP.test(text) || holdsSecret(text))
     return null;
@@ -130,15 +131,15 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
   const { sentence, from } = place;
   // Nobody can tell a question or a denial in it.
   if (sentence.reading.languages.length === 0) return "unread_language";
-  const clause = clauseOf(from, sentence);
+  const clause = clauseOf(fact.object, from, sentence);
   // "What I did not say is that I fear moths."
   if (clause === null || (begins(clause.whole, "asks") && !/[.!。！]$/u.test(sentence.text)))
     return "not_stated";
-  const { before, whole } = clause;
+  const { before, since, whole } = clause;
   const { reading } = sentence;
   if (sentence.has("roles") || sentence.has("memory") || begins(whole, "orders") || begins(reading, "orders"))
     return "instruction";
-  const upTo = { ...before, said: before.said + whole.said };
+  const upTo = { ...before, said: since.said + whole.said };
   const claim = `${fact.predicate} ${fact.object}`;
   // "She insists on paper copies" is no report of it.
   const isReported = has(upTo, "reports") && !has(readPart(fact.predicate, reading), "reports");
@@ -146,14 +147,18 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
   if (
     has(upTo, "scenes") ||
     has(before, "undoes") ||
-    (has(upTo, "supposes") && !plansSomething(claim, reading))
+    has(withoutWords(clause.behind, "frames"), "undoes") ||
+    (has(withoutWords(upTo, "frames"), "supposes") && !plansSomething(claim, reading))
   )
     return "not_stated";
   const denies = deniesSomething(claim, reading);
-  if (denies !== has(whole, "denies")) return "negated";
+  if (denies !== isDenied(clause, claim)) return "negated";
   const next = place.message.sentences[place.i + 1];
   const replies = [clause.rest, ...(next === undefined || next.isQuestion ? [] : [next.reading])];
-  if (!denies && replies.some((reply) => deniesAlone(reply, claim))) return "negated";
+  // "My wife is vegetarian, I'm not."
+  const isNamed = nameIn(fact.subject) !== null;
+  if (!denies && replies.some((one) => deniesAlone(one, claim) && !(isNamed && has(one, "self"))))
+    return "negated";
   if (isOver(clause, fact.predicate)) return "not_stated";
   return refusalByContext(place, conversation) ?? refusalOfSubject(fact, clause, place, conversation);
 }
@@ -172,8 +177,11 @@ function refusalByContext({ message, i }: Place, { messages }: Conversation): Re
   const next = said.find((one) => one.at > at);
   const asked = next && messages[next.at - 1];
   const isAnswer = asked?.source.role === "assistant" && asked.sentences.at(-1)?.isQuestion === true;
-  const isUndone =
-    message.undoing.some((place) => place > i) || (!isAnswer && next?.undoing.some((place) => place < NEXT));
+  const later = next?.undoing.filter((place) => place < NEXT) ?? [];
+  // "Is it fun?" "Not really."
+  const isReply =
+    isAnswer && later.every((place) => begins(next?.sentences[place]?.reading ?? message.reading, "denies"));
+  const isUndone = message.undoing.some((place) => place > i) || (later.length > 0 && !isReply);
   return isUndone ? "not_stated" : null;
 }
 

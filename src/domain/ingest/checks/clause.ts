@@ -1,4 +1,5 @@
 import { begins, type Cue, has, placesOf, type Reading, readPart } from "../../language/cues.ts";
+import { placesBeforeSelf } from "../../language/forms.ts";
 import { isUnspaced } from "../../language/scripts.ts";
 import { type Needed, needsOf, type PlacedWord, says } from "../../memory/content-stems.ts";
 import { GAP } from "../own-words.ts";
@@ -7,52 +8,57 @@ import { type Sentence } from "./conversation.ts";
 /** The words of a sentence around the object of a fact. `text`: what of the sentence is no question. */
 export type Clause = {
   text: string;
-  /** All words before the object. */
+  /** All words before the object, and those from the last "but I" on: what others say and what is supposed ends there. */
   before: Reading;
-  /** The words of its clause before the object, all of its clause, and what follows its clause up to the next mark. */
+  since: Reading;
+  /** The words of its clause before the object, all of its clause, what follows its clause up to the next mark, and to the end. */
   begun: Reading;
   whole: Reading;
   rest: Reading;
+  behind: Reading;
   /** True if somebody else's words stand before the object in its clause: nobody can tell what they do to it. */
   isBroken: boolean;
 };
 
 /** Words from one word of an object to the next. */
 const APART = 3;
-const MARK = /[,;+:：，、،；。.!–—…()\n]+(?!\d)/gu;
-const COMMA = /[,，、،]|\s[–-]\s/gu;
+const MARK = /[,;+:：，、،；。.!–—…()\n\p{Emoji_Presentation}]+(?!\d)|[ㅋㅎㅠㅜ]{2,}|\?\?+/gu;
+const COMMA = /[,，、،\p{Emoji_Presentation}]|\s[–-]\s|[ㅋㅎㅠㅜ]{2,}|\?\?+/gu;
 /** Words of "isn't it?", and kinds of these. */
 const TAG = 3;
 const OF_TAG: readonly Cue[] = ["asks", "denies", "you", "self", "common", "joins", "others", "third"];
 
 /** The clause of a sentence with an object; null if it is a question. `from`: where its words begin. */
-export function clauseOf(from: number, sentence: Sentence): Clause | null {
+export function clauseOf(object: string, from: number, sentence: Sentence): Clause | null {
   const { reading } = sentence;
   const text = sentence.isQuestion ? stated(sentence, from) : sentence.text;
   if (text === null) return null;
   const marks = Array.from(text.matchAll(MARK));
   const start = marks.findLast(({ index }) => index < from);
-  const [close, next] = marks.filter(({ index }) => index >= from);
+  // "Tea, without sugar" is one object.
+  const objectEnd = text.toLowerCase().startsWith(object.toLowerCase(), from) ? from + object.length : from;
+  const [close, next] = marks.filter(({ index }) => index >= objectEnd);
   const end = close?.index ?? text.length;
   const opening = text.slice(start === undefined ? 0 : start.index + start[0].length, from);
   const head = readPart(opening, reading);
   const tail = readPart(text.slice(from, end), reading);
-  // "I don't smoke and I love hiking": another clause with a subject of its own.
-  const speakers = new Set(placesOf(head, "self"));
-  const joined = placesOf(head, "joins").filter((at) => speakers.has(head.said.indexOf(" ", at) + 1));
-  const turn = Math.max(1, ...placesOf(head, "turns"), ...joined);
+  const before = readPart(text.slice(0, from), reading);
+  // "I don't smoke and I love hiking."
+  const turn = Math.max(1, ...placesOf(head, "turns"), ...placesBeforeSelf(head, "joins"));
   const stop = Math.min(tail.said.length, ...placesOf(tail, "turns"), ...placesOf(tail, "joins"));
   const begun = { ...head, said: head.said.slice(turn - 1) };
   const whole = { ...begun, said: begun.said + tail.said.slice(1, stop) };
   const isCut = stop < tail.said.length;
   return {
     text,
-    before: readPart(text.slice(0, from), reading),
+    before,
+    since: { ...before, said: before.said.slice(Math.max(1, ...placesBeforeSelf(before, "turns")) - 1) },
     begun,
     whole,
     rest: isCut
       ? { ...tail, said: tail.said.slice(stop - 1) }
       : readPart(text.slice(end, next?.index), reading),
+    behind: readPart(text.slice(end), reading),
     isBroken: opening.includes(GAP),
   };
 }
@@ -104,6 +110,8 @@ function stated({ text, reading }: Sentence, from: number): string | null {
   if (said.split(COMMA).some((part) => begins(readPart(part, reading), "asks"))) return null;
   const tag = readPart(text.slice(comma), reading).said.trim();
   const words = tag.split(" ");
+  // "It turns out I'm colourblind??"
+  if (tag === "") return has(readPart(said, reading), "asks") ? null : said;
   const isTag = isUnspaced(tag)
     ? tag.length <= TAG
     : words.length <= TAG &&

@@ -1,4 +1,5 @@
 import { type Cue, has, isRead, placesOf, read, readPart, type Reading } from "../../language/cues.ts";
+import { isIn } from "../../language/forms.ts";
 import {
   contentStems,
   type Needed,
@@ -61,7 +62,8 @@ export class Sentence {
 
   get isQuestion(): boolean {
     return (
-      /[?？؟][!?！？…]*["'”’)\]]*$/u.test(this.text) || (this.text.endsWith(";") && isIn("el", this.reading))
+      /[?？؟][!?！？…]*["'”’)\]]*$/u.test(this.text) ||
+      (this.text.endsWith(";") && isIn(["el"], this.reading))
     );
   }
 
@@ -86,9 +88,6 @@ export class Sentence {
     );
   }
 }
-
-export const isIn = (code: string, { languages }: Pick<Reading, "languages">): boolean =>
-  languages.some((language) => language.code === code);
 
 /** A message of the conversation that proposals cite. */
 export class Message {
@@ -125,7 +124,14 @@ export class Message {
 
   /** Its words. Without a word of a language, it is in that of the message before. */
   get reading(): Reading {
-    return (this.#reading ??= read(this.told, isRead(this.told) ? [] : this.#before?.reading.languages));
+    return (this.#reading ??= read(this.told, this.#around));
+  }
+
+  /** The languages that decide if its own words do not: those of the text that it hands over, or else of the message before. */
+  get #around(): Languages {
+    const before = this.#before?.reading.languages ?? [];
+    if (!isRead(this.told)) return isRead(this.source.text) ? read(this.source.text).languages : before;
+    return read(this.told).languages.some((one) => before.includes(one)) ? before : [];
   }
 
   get sentences(): readonly Sentence[] {

@@ -7,6 +7,7 @@ import {
   withEnglish,
   withoutWords,
 } from "../../language/cues.ts";
+import { deniesLast } from "../../language/forms.ts";
 import { otherForms } from "../../language/irregular-verbs.ts";
 import { contentStems, stem } from "../../memory/content-stems.ts";
 import type { Clause } from "./clause.ts";
@@ -22,23 +23,33 @@ export function deniesAlone(said: Reading, claim: string): boolean {
   return rest.split(" ").every((word) => word === "" || known.has(stem(word)));
 }
 
+/** True if a clause denies what it says. Behind "I am 29", "not 92" denies something else, unless denials stand last in the language. */
+export function isDenied({ begun, whole }: Clause, claim: string): boolean {
+  if (!has(whole, "denies") || has(begun, "denies") || !has(begun, "self")) return has(whole, "denies");
+  const tail = { ...whole, said: whole.said.slice(begun.said.length - 1) };
+  const at = Math.min(...placesOf(tail, "denies"));
+  const isBehind = deniesLast(tail) || has({ ...tail, said: tail.said.slice(0, at) }, "self");
+  return isBehind || deniesAlone({ ...tail, said: tail.said.slice(at - 1) }, claim);
+}
+
 /** True if a clause says of the past what a predicate says of now: "I lived in Porto". */
 export function isOver({ begun, whole }: Clause, predicate: string): boolean {
   const said = readPart(predicate, withEnglish(begun));
   const verbs = said.said.trim().split(" ");
-  if (has(said, "past") || verbs.some((verb) => isPastVerb(verb, said))) return false;
+  const isNow = verbs[0] === "is"; // "Is obsessed with."
+  if (has(said, "past") || (!isNow && verbs.some((verb) => isPastVerb(verb, said)))) return false;
   // "I wear glasses since I was six."
   const asked = placesOf(whole, "asks").find((at) => at >= begun.said.length);
   if (has({ ...whole, said: whole.said.slice(0, asked) }, "past")) return true;
   const stems = new Set(verbs.map(stem));
   const isPast = (word: string): boolean =>
     isPastVerb(word, whole)
-      ? stems.has(stem(word))
+      ? !isNow && stems.has(stem(word))
       : (otherForms.get(word) ?? []).some((form) => stems.has(stem(form)));
   return placesOf(begun, "self").some((at) => {
     const [speaker = "", verb = ""] = begun.said.slice(at).split(" ");
     // "I've lived here for years."
-    return !speaker.endsWith("ve") && isPast(verb);
+    return !/(?:ve|'m|im)$/u.test(speaker) && isPast(verb);
   });
 }
 

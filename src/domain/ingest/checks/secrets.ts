@@ -1,7 +1,7 @@
 import { namesSecret } from "../../language/cues.ts";
 
 const KEYS =
-  /\b(?:sk|pk|ghp|gho|xox[abp]|AKIA|eyJ)[-_]?[A-Za-z0-9_-]{12,}|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b|\b0x[0-9a-fA-F]{16,}|\b\d{3}-\d{2}-\d{4}\b/u;
+  /\b(?:sk|pk|ghp|gho|xox[abp]|AKIA|eyJ)[-_]?[A-Za-z0-9_-]{12,}|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b|\b0x[0-9a-fA-F]{16,}|\b\d{3}-\d{2}-\d{4}\b|\b(?:PIN|pin)\P{L}{0,3}\d{4}/u;
 /** Letters and digits without a space: a key if it has both. */
 const RUN = /[A-Za-z0-9+/_-]{28,}/gu;
 /** Groups of digits, and a date behind them. */

@@ -9,18 +9,19 @@ import {
   shows,
   withoutWords,
 } from "../../language/cues.ts";
+import { HEAD, hasFormOf, isIn, isOfOthers, isSmall } from "../../language/forms.ts";
 import { isUnspaced } from "../../language/scripts.ts";
 import { contentStems, needsOf, stem } from "../../memory/content-stems.ts";
 import type { FactProposal } from "../proposal.ts";
 import type { Clause } from "./clause.ts";
 import { isPastVerb } from "./ended.ts";
-import { type Conversation, isIn, type Message, type Sentence } from "./conversation.ts";
+import { type Conversation, type Message, type Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 
-/** Letters that tell a word. */
-const HEAD = 5;
+/** Words of a question that needs no person. */
+const BRIEF = 4;
 const USER = /^(?:the )?user$/iu;
-const OF_USER = /^(?:the )?user['’]s\s+/iu;
+const OF_USER = /^(?:the )?user(?:['’]s)?\s+|(?<![\p{L}\p{N}])user(?![\p{Script=Latin}\p{N}])/iu;
 const wordAt = (said: string, at: number): string => said.slice(at).split(" ", 1)[0] ?? "";
 /** The place behind a word and its space. */
 const behind = (said: string, at: number): number => at + wordAt(said, at).length + 1;
@@ -53,22 +54,22 @@ class Persons {
 
   /** Where names stand, but for those from which only small words lead to the object: "from Cairo to Dubai". */
   names(reading: Reading): number[] {
-    if (isIn("de", reading)) return [];
-    const isSmall = (word: string): boolean => {
-      const one = { ...reading, said: ` ${word} ` };
-      return (has(one, "common") || has(one, "joins")) && !has(one, "third");
-    };
+    if (isIn(["de"], reading)) return [];
     return reading.names.filter(
       (at) =>
         !this.knows(wordAt(reading.said, at)) &&
-        !reading.said.slice(behind(reading.said, at)).trim().split(" ").every(isSmall),
+        !reading.said
+          .slice(behind(reading.said, at))
+          .trim()
+          .split(" ")
+          .every((word) => isSmall(word, reading)),
     );
   }
 }
 
 /** The name of a subject that is not the user: "sister" of "user's sister". Null for the user. */
 export const nameIn = (subject: string): string | null =>
-  USER.test(subject.trim()) ? null : subject.replace(OF_USER, "");
+  USER.test(subject.trim()) ? null : subject.replace(OF_USER, "").trim();
 
 /** The last question of the assistant's message before another. */
 export function questionBefore(
@@ -102,12 +103,15 @@ export function refusalOfSubject(
   if (teller >= 0 && !placesOf(begun, "joins").some((at) => at > teller && at < speaker))
     return "not_own_words";
   const all = readPart(text, before);
-  const shown = shows(message.reading, fact.predicate) ? null : "predicate_not_in_source";
+  const question = questionBefore(message, conversation);
+  // "Which phone is it?" "My Pixel."
+  const asked = has(all, "self") ? [] : (question?.reading ?? []);
+  const isShown = [message.reading, asked].flat().some((one) => shows(one, fact.predicate));
+  const shown = isShown ? null : "predicate_not_in_source";
   if (has(all, "self") || has(all, "whose")) return shown;
   const upTo = { ...before, said: before.said + whole.said };
   if (has(upTo, "third") || persons.in(upTo, "others").length > 0) return "not_first_person";
-  const question = questionBefore(message, conversation);
-  if (question !== undefined) return refusalOfAnswer(fact, persons, question);
+  if (question !== undefined) return refusalOfAnswer(fact, persons, question, { message, upTo });
   return beginsWithName(sentence, persons) ? "not_first_person" : shown;
 }
 
@@ -117,7 +121,7 @@ type Spoken = { before: Reading; persons: Persons; message: Message; sentence: S
 /** True if a sentence may say it of this one: it names them, or it names nobody and a sentence before does. "I" is nobody with a name. */
 function saysOfNamed(name: string, { before, persons, message, sentence }: Spoken): boolean {
   const needs = needsOf(name);
-  if (sentence.says(needs)) return true;
+  if (sentence.says(needs) || hasFormOf(name, sentence.text, sentence.reading)) return true;
   if (persons.names(before).length > 0 || has(before, "self")) return false;
   return message.sentences.slice(0, message.sentences.indexOf(sentence)).some((one) => one.says(needs));
 }
@@ -192,21 +196,25 @@ function hasVerbOfAnother(predicate: string, { reading }: Sentence): boolean {
   );
 }
 
-const isOfOthers = (verb: string, reading: Reading): boolean => {
-  const word = { ...reading, said: ` ${verb} ` };
-  return verb.length >= HEAD && has(word, "theirs") && !isWordOf(verb, reading);
-};
-
 /** Why a sentence without a person does not answer the question before it: that has to ask the user, and about nobody else. */
 function refusalOfAnswer(
   { predicate, object }: FactProposal,
   persons: Persons,
   question: Sentence,
+  { message, upTo }: { message: Message; upTo: Reading },
 ): Reason | null {
   const { reading } = question;
-  if (question.has("supposes") || (!question.has("you") && !persons.areNear(reading))) return "not_stated";
-  if (question.has("denies") !== deniesSomething(`${predicate} ${object}`, reading)) return "negated";
-  return persons.in(reading, "others").length > 0 || persons.names(reading).length > 0
-    ? "not_about_user"
-    : null;
+  // "Any food that I should avoid?", "Tea or coffee?"
+  const isBrief = reading.said.split(" ").length - 2 <= BRIEF;
+  const isOfUser = question.has("you") || (question.has("self") && shows(message.reading, predicate));
+  if (question.has("supposes") || !(isOfUser || isBrief || persons.areNear(reading))) return "not_stated";
+  const denies = deniesSomething(`${predicate} ${object}`, reading);
+  if (question.has("denies") !== denies && !(denies && has(upTo, "denies"))) return "negated";
+  // The same word is "they" and "you" in some languages.
+  const you = placesOf(reading, "you");
+  const isOther = persons.in(reading, "others").some((at) => !you.includes(at));
+  const first = you[0] ?? reading.said.length;
+  const isAsked = last(placesOf(reading, "asks")) > first;
+  const isNamed = persons.names(reading).some((at) => isAsked || at < first);
+  return isOther || isNamed ? "not_about_user" : null;
 }

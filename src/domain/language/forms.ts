@@ -1,0 +1,39 @@
+import { type Cue, has, isWordOf, placesOf, type Reading } from "./cues.ts";
+
+/** Languages in which a denial stands behind what it denies. */
+const DENYING_LAST = ["de", "hi", "ja", "ko", "nl", "tr", "zh"];
+/** Languages whose names have cases, and letters of an ending. */
+const WITH_CASES = ["cs", "el", "pl", "ru", "tr", "uk"];
+const ENDING = 2;
+/** Letters that tell a word. */
+export const HEAD = 5;
+
+export const isIn = (codes: readonly string[], { languages }: Pick<Reading, "languages">): boolean =>
+  languages.some(({ code }) => codes.includes(code));
+
+/** True if a denial behind a word may deny it. */
+export const deniesLast = (reading: Reading): boolean => isIn(DENYING_LAST, reading);
+
+/** The places of the words of a kind that stand right before the speaker: "but I". */
+export function placesBeforeSelf(reading: Reading, cue: Cue): number[] {
+  const speakers = new Set(placesOf(reading, "self"));
+  return placesOf(reading, cue).filter((at) => speakers.has(reading.said.indexOf(" ", at) + 1));
+}
+
+/** True if a text has a name in another case: "Глафира" in "у Глафиры". */
+export const hasFormOf = (name: string, text: string, reading: Reading): boolean =>
+  isIn(WITH_CASES, reading) &&
+  name.length > ENDING &&
+  text
+    .split(/[^\p{L}\p{M}]+/u)
+    .some((word) => word.length - name.length <= ENDING && word.startsWith(name.slice(0, 1 - ENDING)));
+
+/** True for a word that leads from a name to what follows: "to". */
+export function isSmall(word: string, reading: Reading): boolean {
+  const one = { ...reading, said: ` ${word} ` };
+  return (has(one, "common") || has(one, "joins")) && !has(one, "third");
+}
+
+/** True for a verb as others have it: "sleeps". */
+export const isOfOthers = (verb: string, reading: Reading): boolean =>
+  verb.length >= HEAD && has({ ...reading, said: ` ${verb} ` }, "theirs") && !isWordOf(verb, reading);
