@@ -8,6 +8,9 @@ import { contentWords } from "./question.ts";
 /** True for a question that an instruction may say something about: not for one that asks for a value or about the past. */
 export const mayApply = (question: string): boolean => !asksForPast(question) && !typeTest(question)("");
 
+/** The instructions that count: of many, most are for something else. */
+const MOST = 4;
+
 /**
  * How near a question is to the matter of a standing instruction or preference, 0 to 1: "Always name the version when I ask about
  * libraries" shares no word with "What do I install for charts?".
@@ -25,5 +28,6 @@ export function applies(
   const asked = vectorOf(question);
   for (const [i, { standing = [] }] of pool.entries())
     values[i] = Math.max(0, ...standing.map((passage) => cosineOf(vectorOf(matterOf(passage)), asked)));
-  return values;
+  const least = values.toSorted((a, b) => b - a)[MOST] ?? 0;
+  return values.map((value) => (value > least ? value : 0));
 }

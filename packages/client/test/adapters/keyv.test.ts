@@ -271,7 +271,8 @@ describe("failures", () => {
       fetch: (request) => silent(new Request(request, { signal: patience })),
       retry,
     });
-    await expect(store.get("k")).rejects.toMatchObject({ code: "network" });
+    // On a busy machine, the limit of the call ends it first.
+    await expect(store.get("k")).rejects.toMatchObject({ code: expect.stringMatching(/^(?:network|timeout)$/) });
   });
 
   it("of a value that is too large say so, and change nothing", async () => {
