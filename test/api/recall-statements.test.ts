@@ -190,6 +190,20 @@ describe("a later statement on the same matter", () => {
     expect(await firstOf(user, "When is my vet appointment?")).toBe(moved);
   });
 
+  it("rises for what it is about, and for no other question", async () => {
+    const changed = "Actually, we changed our minds: NATS instead of Kafka.";
+    const user = await whoSaid(
+      "We run Kafka for the event bus.",
+      "Priya owns the billing service.",
+      "Our manager is called Helena.",
+      "The standup is at half past nine.",
+      changed,
+    );
+    expect(await firstOf(user, "Which event bus do we run?")).toBe(changed);
+    expect(await firstOf(user, "Who is responsible for billing?")).toBe("Priya owns the billing service.");
+    expect(await firstOf(user, "When is the standup?")).toBe("The standup is at half past nine.");
+  });
+
   it("is none for having an hour or a day in common", async () => {
     const choir = "The choir sings on Wednesdays at 17:00 and at 19:00.";
     const user = await whoSaid(

@@ -117,12 +117,14 @@ export function orderByTime(
     .map((reading) => statementOf(reading, { asked, words }))
     .toSorted((a, b) => a.one.createdAt - b.one.createdAt || a.one.n - b.one.n);
   const gains = new Map<number, number>();
+  const most = Math.max(...sums);
   for (const [k, later] of byTime.entries())
     for (const earlier of byTime.slice(0, k)) {
       // A memory of a sentence has the time of its message.
       const areMessages = earlier.one.isMessage && later.one.isMessage;
       if (earlier.one.createdAt === later.one.createdAt && !areMessages) continue;
-      const succession = successionOf(earlier, later, { asked, isPast });
+      const isBest = (sums[earlier.i] ?? 0) >= most;
+      const succession = successionOf(earlier, later, { asked, isPast, isBest });
       if (succession === null) continue;
       const { closeness, holds, changes } = succession;
       const [winner, loser] =
@@ -146,11 +148,11 @@ type Succession = { closeness: number; holds: boolean; changes: boolean };
 /** The succession of two versions of one fact. */
 const SAME_FACT: Succession = { closeness: 1, holds: true, changes: true };
 
-/** The succession of two statements; null if they are about different things. */
+/** The succession of two statements; null if they are about different things. `isBest`: the earlier one is what the query finds first. */
 function successionOf(
   earlier: Statement,
   later: Statement,
-  { asked, isPast }: { asked: Asked; isPast: boolean },
+  { asked, isPast, isBest }: { asked: Asked; isPast: boolean; isBest: boolean },
 ): Succession | null {
   // The date of a version tells if it was true at a time that is named.
   if (later.one.fact !== undefined && later.one.fact === earlier.one.fact) return isPast ? SAME_FACT : null;
@@ -165,7 +167,7 @@ function successionOf(
   if (lacking.some((stem) => /\d/.test(stem))) return null;
   // Words of the question are the matter, and not the old value. Any two matters may have a day in common.
   const inCommon = common.filter(([stem, { isRare }]) => isRare && !asked.stems.has(stem)).length;
-  const sameValue = later.changes && inCommon >= IN_COMMON;
+  const sameValue = later.changes && inCommon >= IN_COMMON && (earlier.named.length > 0 || isBest);
   const covers = earlier.named.length > 0 && lacking.length === 0;
   const shared = earlier.named.length - lacking.length;
   const ends =
