@@ -272,7 +272,9 @@ describe("failures", () => {
       retry,
     });
     // On a busy machine, the limit of the call ends it first.
-    await expect(store.get("k")).rejects.toMatchObject({ code: expect.stringMatching(/^(?:network|timeout)$/) });
+    await expect(store.get("k")).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:network|timeout)$/),
+    });
   });
 
   it("of a value that is too large say so, and change nothing", async () => {
