@@ -51,6 +51,35 @@ it("finds the instruction for what is asked, with more than its words bring", as
   expect(scoreOf(hits)).toBeGreaterThan(scoreOf(without));
 });
 
+it("counts an instruction that is given again and again", async () => {
+  const user = await baker();
+  for (let i = 0; i < 5; i++) {
+    const thread = await create(user);
+    await append(thread.id, [{ role: "user", content: `${INSTRUCTION} Number ${i}, please.` }]);
+  }
+  const query = "Which recipe for rye bread would you suggest?";
+  const without = await ask(user, query, { weights: { instructions: 0 } });
+  expect(scoreOf(await ask(user, query))).toBeGreaterThan(scoreOf(without));
+});
+
+it("takes nothing from the answer beside it, and replaces no fact", async () => {
+  const user = newUser();
+  const flour = "My rye bread recipe has 500 grams of flour and a spoon of salt.";
+  for (const [i, content] of [
+    flour,
+    "From now on, give me weights in grams when I ask about a bread recipe.",
+  ].entries()) {
+    const thread = await create(user);
+    await append(thread.id, [{ role: "user", content }], { createdAt: ASKED + i * 60_000 });
+  }
+  const query = "Which bread recipe do I have?";
+  const answerIn = (hits: Found["hits"]) => hits.find(({ text }) => text === flour);
+  const answer = answerIn(await ask(user, query));
+  expect(answer).not.toHaveProperty("replacedAt");
+  const without = answerIn(await ask(user, query, { weights: { instructions: 0 } }));
+  expect(answer?.score).toBeGreaterThanOrEqual(without?.score ?? 1);
+});
+
 it("puts no instruction before what is asked for, where that is a value or lies in the past", async () => {
   const user = await baker();
   expect((await ask(user, "When does the course on bread start?"))[0]?.text).toContain("14 April");

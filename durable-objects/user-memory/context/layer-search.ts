@@ -229,15 +229,18 @@ function wantedBy(layer: ContextLayer): Wanted | null {
 }
 
 function recallOf(
-  { owner, scope, referenceDate, timeZone, answerable }: ContextRequest,
+  { owner, layers, scope, referenceDate, timeZone, answerable }: ContextRequest,
   { text, vector, embeddedMs }: NonNullable<ContextRequest["query"]>,
   { k, candidates, kinds, roles, tags = [] }: Wanted,
 ): Recall {
   const filter = { ...(tags.length > 0 && { tags }), ...(scope !== undefined && { scope: [scope] }) };
+  // The layer `instructions` shows them already.
+  const showsInstructions = layers.some(({ layer }) => layer.type === "instructions");
   return {
     owner,
     query: text,
     answerable,
+    ...(showsInstructions && { weights: { instructions: 0 } }),
     queryVector: vector,
     embeddedMs,
     k: Math.min(MOST_HITS, k),

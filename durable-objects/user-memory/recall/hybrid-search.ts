@@ -64,7 +64,7 @@ type SearchContext = {
   unshown: (positions: readonly number[]) => ReadonlySet<number>;
   /** Finds the neighbour of a message, `step` places after it in its thread. */
   besides: (positions: readonly number[]) => Neighbour;
-  /** Finds the newest messages with standing instructions or preferences. */
+  /** Finds messages with standing instructions, then those with preferences alone, the newest first. */
   standing: (limit: number) => readonly number[];
   /** Matching documents whose vectors are not cached, to be compared with the query too. */
   uncached: () => readonly number[];
@@ -250,7 +250,7 @@ export class HybridSearch {
     { filter, standing, vector }: Pick<SearchContext, "filter" | "standing"> & Pick<ArmResults, "vector">,
   ): readonly number[] {
     if (!filter.kinds.messages || !mayApply(query)) return [];
-    const all = standing(INSTRUCTIONS_LOOKED_AT);
+    const all = filter.matching(standing(INSTRUCTIONS_LOOKED_AT));
     if (all.length <= INSTRUCTIONS) return all;
     const cosines = vector?.cosines(all);
     return all.toSorted((a, b) => (cosines?.get(b) ?? 0) - (cosines?.get(a) ?? 0)).slice(0, INSTRUCTIONS);

@@ -115,7 +115,7 @@ export class MessageStore implements DocumentSource {
   standingPositions(limit: number): number[] {
     return this.#positions(
       `SELECT position FROM messages INDEXED BY messages_standing
-       WHERE standing IS NOT NULL ORDER BY standing DESC, created_at DESC LIMIT ?`,
+       WHERE standing IS NOT NULL AND ${notTombstoned("position")} ORDER BY standing DESC, created_at DESC LIMIT ?`,
       limit,
     );
   }

@@ -266,7 +266,7 @@ export class ThreadMessages {
     return new Set(hidden.filter((position) => this.threadOf(position, searched) === null));
   }
 
-  /** The newest messages with standing instructions or preferences. */
+  /** The newest messages with standing instructions, then those with preferences alone. */
   standing(limit: number): number[] {
     return this.#stores.messages.standingPositions(limit);
   }

@@ -91,6 +91,10 @@ const types: readonly AnswerType[] = [
   { asks: /\bname of\b/i, has: new RegExp(`${NAME}|\\b(?:called|named|name)\\b`, "u") },
 ];
 
+/** True if a question asks for a value: a number, a time, a name. "How do I fix this?" asks for none. English. */
+export const asksForValue = (question: string): boolean =>
+  types.some(({ asks, has }) => has !== MEND && asks.test(question));
+
 const OF_TIME = new RegExp(`^(?:\\d{1,2}|${TIME})$`, "i");
 /** True for a word that is a part of a time: a weekday, a month, an hour. */
 export const isOfTime = (word: string): boolean => OF_TIME.test(word);

@@ -1,14 +1,14 @@
 import { matterOf } from "../context/standing.ts";
-import { typeTest } from "./answer-type.ts";
+import { asksForValue } from "./answer-type.ts";
 import { asksForPast } from "./asks.ts";
 import { cosineOf, type Lexicon, sumOfRows } from "./lexicon.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { contentWords } from "./question.ts";
 
 /** True for a question that an instruction may say something about: not for one that asks for a value or about the past. */
-export const mayApply = (question: string): boolean => !asksForPast(question) && !typeTest(question)("");
+export const mayApply = (question: string): boolean => !asksForPast(question) && !asksForValue(question);
 
-/** The instructions that count: of many, most are for something else. */
+/** The instructions that count, with their repetitions: of many, most are for something else. */
 const MOST = 4;
 
 /**
@@ -28,6 +28,6 @@ export function applies(
   const asked = vectorOf(question);
   for (const [i, { standing = [] }] of pool.entries())
     values[i] = Math.max(0, ...standing.map((passage) => cosineOf(vectorOf(matterOf(passage)), asked)));
-  const least = values.toSorted((a, b) => b - a)[MOST] ?? 0;
+  const least = [...new Set(values)].toSorted((a, b) => b - a)[MOST] ?? 0;
   return values.map((value) => (value > least ? value : 0));
 }

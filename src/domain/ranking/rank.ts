@@ -90,12 +90,16 @@ export function rank(
           weights: model.statements,
         });
   const sums = first.map((sum, i) => sum + factor * (judged[i]?.added ?? 0));
-  const most = Math.max(...sums);
+  // An instruction says how to answer, and is no answer: the scores of the others do not depend on it.
+  const answering = sums.map(
+    (sum, i) => sum - weightOf(pool[i]?.kind ?? "memory", "applies") * (table.applies[i] ?? 0),
+  );
+  const most = Math.max(...answering);
   const signals = signalsOf(question.text, {
     pool,
     matches,
     table,
-    best: sums.indexOf(most),
+    best: answering.indexOf(most),
     isEcho: (i) => judged[i]?.isEcho === true,
     isStatic: model.isStatic,
     words,
@@ -106,7 +110,7 @@ export function rank(
   const ranked = pool
     .map(({ n, kind }, i) => {
       const sum = sums[i] ?? 0;
-      const score = confidence * 2 ** ((sum - most) / HALVED_BY);
+      const score = confidence * Math.min(1, 2 ** ((sum - most) / HALVED_BY));
       const { added = 0, replacedBy } = judged[i] ?? {};
       const passage = passages.get(i)?.passage;
       const replacedAt = replacedBy === undefined ? undefined : pool[replacedBy]?.createdAt;

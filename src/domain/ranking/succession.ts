@@ -117,7 +117,7 @@ export function orderByTime(
     .map((reading) => statementOf(reading, { asked, words }))
     .toSorted((a, b) => a.one.createdAt - b.one.createdAt || a.one.n - b.one.n);
   const gains = new Map<number, number>();
-  const most = Math.max(...sums);
+  const most = Math.max(...byTime.map(({ i }) => sums[i] ?? 0));
   for (const [k, later] of byTime.entries())
     for (const earlier of byTime.slice(0, k)) {
       // A memory of a sentence has the time of its message.
@@ -159,6 +159,8 @@ function successionOf(
   // A memory of a sentence replaces nothing in the message that it comes from.
   if (earlier.text.includes(later.text)) return null;
   if (later.kin !== null && later.kin !== earlier.kin) return null;
+  // "From now on …" orders something, and changes nothing that is so.
+  if (later.one.standing !== undefined && earlier.one.standing === undefined) return null;
   if (isOfAnother(later.text, earlier.text)) return null;
   // A text without an answer of the asked type replaces none.
   if (later.lacksType && !earlier.lacksType) return null;
