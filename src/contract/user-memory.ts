@@ -22,7 +22,6 @@ import type { Changes } from "../domain/schema/changes.ts";
 import type { WrittenEntry } from "../domain/schema/entry.ts";
 import type { Erasure } from "../domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../domain/schema/ingest.ts";
-import type { RedactionRule } from "../domain/schema/extraction.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody, Similar, Superseded } from "../domain/schema/memory.ts";
 import type { ReviewedMemory } from "../domain/schema/review.ts";
@@ -389,8 +388,6 @@ export type IngestRequest = {
   newThreadId: string;
   session?: { key: string; isNamed: boolean };
   bodies: readonly Uint8Array[];
-  /** The tenant's patterns of redaction, with those that held before: a stored message may be without the matches of other ones. */
-  patterns?: readonly RedactionRule[];
   times?: readonly number[];
   kinds: readonly ExtractKind[];
   extracted?: Extracted;

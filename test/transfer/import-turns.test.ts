@@ -31,7 +31,7 @@ it("gives others a turn between any two calls of the object, also where body and
   };
   // Of the object, it has what an import of entries asks for.
   const userMemory = (() => object) as unknown as Services["userMemory"];
-  const extraction = { current: async () => ({ rules: [], redactions: [], patterns: [] }) };
+  const extraction = { current: async () => ({ rules: [], redactions: [] }) };
   const importing = { over: false };
   const done = importLines({ userMemory, now: clock, extraction }, "u", {
     body: new Blob([text]).stream(),

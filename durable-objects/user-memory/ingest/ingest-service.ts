@@ -18,7 +18,7 @@ import { queueAgain } from "./queue-again.ts";
 import type { IngestRunner } from "./ingest-runner.ts";
 import type { IngestState, IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { viewOf } from "./ingest-view.ts";
-import { comparisonBy, placeMessages, storedTexts } from "./message-placement.ts";
+import { placeMessages, storedTexts, textOf } from "./message-placement.ts";
 
 type IngestServiceDependencies = {
   store: IngestStore;
@@ -119,21 +119,15 @@ export class IngestService {
   #threadOf(session: IngestRequest["session"], request: IngestRequest): StoredThread | null {
     if (session === undefined) return null;
     const { store, stores } = this.#deps;
-    const threadsOf = (numbers: readonly number[]) =>
-      numbers.flatMap((n) => {
-        const id = stores.threads.idOf(n);
-        return (id === null ? null : stores.threads.get(id)) ?? [];
-      });
-    const same = threadsOf(store.threadsOf(session.key, COMPARED));
-    if (session.isNamed) return same[0] ?? null;
-    const compared = comparisonBy(request.patterns);
-    const given = request.bodies.map((body) => compared(body).text);
-    const isContinued = (thread: StoredThread) =>
-      continues(given, storedTexts(stores.reader, thread, compared), thread.length);
-    const found = same.find(isContinued);
-    if (found !== undefined || request.patterns === undefined) return found ?? null;
-    // Other patterns may have held when its first message came, by which it is named.
-    return threadsOf(store.unnamedThreads(COMPARED)).find(isContinued) ?? null;
+    const threads = store.threadsOf(session.key, COMPARED).flatMap((n) => {
+      const id = stores.threads.idOf(n);
+      return (id === null ? null : stores.threads.get(id)) ?? [];
+    });
+    if (session.isNamed) return threads[0] ?? null;
+    const given = request.bodies.map(textOf);
+    return (
+      threads.find((thread) => continues(given, storedTexts(stores.reader, thread), thread.length)) ?? null
+    );
   }
 
   /** Appends the new messages and adds the ingest, in the caller's transaction. */

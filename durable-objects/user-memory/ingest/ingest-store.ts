@@ -1,5 +1,4 @@
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
-import { UNNAMED } from "../../../src/domain/ingest/known-messages.ts";
 import type { FailedRange, Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
 import type { Writer } from "../../../src/domain/memory/record.ts";
@@ -219,18 +218,6 @@ export class IngestStore {
       .exec<{ thread: number }>(
         "SELECT thread FROM ingested_threads WHERE session = ? ORDER BY thread DESC LIMIT ?",
         session,
-        most,
-      )
-      .toArray()
-      .map(({ thread }) => thread);
-  }
-
-  /** The numbers of the threads of conversations without an id of the caller's, the newest first. */
-  unnamedThreads(most: number): number[] {
-    return this.#sql
-      .exec<{ thread: number }>(
-        "SELECT thread FROM ingested_threads WHERE session GLOB ? ORDER BY thread DESC LIMIT ?",
-        `${UNNAMED}*`,
         most,
       )
       .toArray()

@@ -1,9 +1,6 @@
-import type { AnyMessage } from "../../../src/domain/conversation/message.ts";
 import { ok, type Result } from "../../../src/domain/errors.ts";
 import { isId, keyOf, knownSeqs } from "../../../src/domain/ingest/known-messages.ts";
 import { canonicalJson } from "../../../src/domain/prompt-cache/canonical-json.ts";
-import { withoutRedactions } from "../../../src/domain/redaction/without-redactions.ts";
-import type { RedactionRule } from "../../../src/domain/schema/extraction.ts";
 import type { Json } from "../../../src/domain/schema/bounds.ts";
 import type { IngestRequest } from "../../../src/contract/user-memory.ts";
 import { parsed } from "../threads/message-store.ts";
@@ -20,33 +17,16 @@ type PlacementDependencies = {
 type Placed = { seqs: number[]; stored: number; changed: number[] };
 type Seen = { text: string; createdAt: number };
 
-/** Reads the text of a message, which is equal for messages that are equal as JSON, and its key within a thread. */
-export type Comparison = (body: Uint8Array) => { text: string; key: string };
-
-/** `patterns`: of redaction. Messages are equal that are so without what these take out, and put in. */
-export function comparisonBy(patterns: readonly RedactionRule[] = []): Comparison {
-  const without = withoutRedactions(patterns);
-  return (body) => {
-    const message = parsed(body);
-    const text = canonicalJson(message as Json);
-    if (without === null) return { text, key: keyOf(message, text) };
-    const rest = without(text);
-    return { text: rest, key: keyOf(rest === text ? message : (JSON.parse(rest) as AnyMessage), rest) };
-  };
-}
+/** Equal for messages that are equal as JSON. */
+export const textOf = (body: Uint8Array): string => canonicalJson(parsed(body) as Json);
 
 /** The messages of a thread, compared as JSON. */
-export function storedTexts(
-  reader: ThreadReader,
-  thread: StoredThread,
-  compared: Comparison,
-  seen?: Map<number, Seen>,
-) {
+export function storedTexts(reader: ThreadReader, thread: StoredThread, seen?: Map<number, Seen>) {
   const walk = (order: "newest" | "oldest") =>
     Iterator.from(reader.walk(thread, { order, view: "raw" })).map(({ seq, body, createdAt }) => {
-      const { text, key } = compared(body);
+      const text = textOf(body);
       seen?.set(seq, { text, createdAt });
-      return { seq, text: seen === undefined ? text : key };
+      return { seq, text: seen === undefined ? text : keyOf(parsed(body), text) };
     });
   return { oldest: () => walk("oldest"), newest: () => walk("newest") };
 }
@@ -55,15 +35,13 @@ export function storedTexts(
 export function placeMessages(
   { stores, messages, now }: PlacementDependencies,
   thread: StoredThread,
-  { bodies, times, by: { trust }, patterns }: Pick<IngestRequest, "bodies" | "times" | "by" | "patterns">,
+  { bodies, times, by: { trust } }: Pick<IngestRequest, "bodies" | "times" | "by">,
 ): Result<Placed> {
   if (bodies.length === 0) return ok({ seqs: [], stored: 0, changed: [] });
   const seen = new Map<number, Seen>();
-  const compared = comparisonBy(patterns);
-  const given = bodies.map(compared);
-  const texts = given.map(({ text }) => text);
-  const keys = given.map(({ key }) => key);
-  const found = knownSeqs(keys, storedTexts(stores.reader, thread, compared, seen)).map((seq, i) => {
+  const texts = bodies.map(textOf);
+  const keys = bodies.map((body, i) => keyOf(parsed(body), texts[i] ?? ""));
+  const found = knownSeqs(keys, storedTexts(stores.reader, thread, seen)).map((seq, i) => {
     // A message that was deleted is known, but not seen.
     const before = seq === null ? undefined : seen.get(seq);
     return { seq, before, hasChanged: before !== undefined && before.text !== texts[i] };

@@ -9,9 +9,6 @@ export type StoredThread = {
   newest: () => Iterable<Stored>;
 };
 
-/** Begins the key of a conversation without an id of the caller's. */
-export const UNNAMED = "first:";
-
 /** The shortest run of messages that counts as sent before if the thread has it anywhere. People repeat shorter ones. */
 const LONG_RUN = 8;
 /** Messages at the end of a thread in which a run is looked for. */

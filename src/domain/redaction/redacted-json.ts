@@ -13,6 +13,7 @@ const NUMBER = /-?\d[\d.eE+-]*/gu;
  * A JSON text whose strings are without what the patterns match; null if more would be put in than `PUT_IN`. Names of fields stay, and so
  * do numbers and ids of Cairn. All else keeps its bytes. A text that is no JSON comes back as it is, or broken as before. A string that
  * is JSON itself, such as the arguments of a tool, stays JSON: a name in it is redacted too, and a number that matches becomes a string.
+ * It is no JSON any more if a pattern matches across its parts.
  */
 export function redactedJson(json: string, redactions: readonly Redaction[]): string | null {
   if (redactions.length === 0) return json;
@@ -29,9 +30,11 @@ export function redactedJson(json: string, redactions: readonly Redaction[]): st
   const ofString = (raw: string): string => {
     const text = raw.includes("\\") ? parsed(raw) : raw.slice(1, -1);
     if (typeof text !== "string" || ID.test(text)) return raw;
-    const fresh = isJson(text)
+    const inParts = isJson(text)
       ? replaced(text, { string: ofString, between: (some) => some.replace(NUMBER, ofNumber) })
-      : ofText(text);
+      : text;
+    // A pattern may match a name with its value.
+    const fresh = ofText(inParts);
     return fresh === text ? raw : JSON.stringify(fresh);
   };
   const fresh = replaced(json, {

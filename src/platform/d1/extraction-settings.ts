@@ -1,9 +1,7 @@
 import { compiled } from "../../domain/redaction/pattern.ts";
 import type { Redaction } from "../../domain/redaction/redacted-json.ts";
-import { limits } from "../../domain/limits.ts";
 import { withDeadline } from "../deadline.ts";
-import { AS } from "../../domain/redaction/without-redactions.ts";
-import type { Extraction, RedactionRule } from "../../domain/schema/extraction.ts";
+import type { Extraction } from "../../domain/schema/extraction.ts";
 
 /** The tenant's rules of extraction, and its patterns of redaction. Every method rejects when D1 does not answer. */
 export interface ExtractionSettings {
@@ -14,14 +12,7 @@ export interface ExtractionSettings {
   put(extraction: Extraction): Promise<void>;
 }
 
-/** `patterns`: those of the redactions, and some that held before. */
-type Current = {
-  rules: NonNullable<Extraction["rules"]>;
-  redactions: readonly Redaction[];
-  patterns: readonly RedactionRule[];
-};
-/** The row. `former`: patterns that held before: a stored text may be without their matches. */
-type Stored = Extraction & { former?: RedactionRule[] };
+type Current = { rules: NonNullable<Extraction["rules"]>; redactions: readonly Redaction[] };
 /** The settings of a database as an isolate read them. */
 export type CachedExtraction = Current & { readAt: number; failedAt?: number };
 
@@ -29,10 +20,7 @@ const CURRENT_MS = 60_000;
 const USABLE_MS = 60 * 60_000;
 /** The time that D1 has to answer, and the pause after it did not while the settings are usable: each call asks for them. */
 const [READ_MS, RETRY_MS] = [5_000, 5_000];
-/** Former patterns that are kept, the last ones. */
-const FORMER = 2 * limits.redactions;
-
-const keyOf = ({ pattern, as = AS }: RedactionRule): string => JSON.stringify([pattern, as]);
+const AS = "[redacted]";
 
 /** One row of D1: all of it is set at once. */
 export class D1ExtractionSettings implements ExtractionSettings {
@@ -58,14 +46,14 @@ export class D1ExtractionSettings implements ExtractionSettings {
     const isPaused = Math.abs(this.#now() - (cached?.failedAt ?? -Infinity)) < RETRY_MS;
     if (cached !== undefined && isPaused && age < USABLE_MS) return cached;
     try {
-      const { rules = [], redact = [], former = [] } = await withDeadline(this.#stored(), READ_MS);
+      const { rules = [], redact = [] } = await withDeadline(this.get(), READ_MS);
       const redactions = redact.map(({ pattern, as = AS }): Redaction => {
         const expression = compiled(pattern);
         // Without it, texts would be stored that the tenant wants out.
         if (typeof expression === "string") throw new Error(`a stored pattern of redaction ${expression}`);
         return { expression, as };
       });
-      const fresh = { rules, redactions, patterns: [...redact, ...former], readAt: this.#now() };
+      const fresh = { rules, redactions, readAt: this.#now() };
       this.#cache.set(this.#db, fresh);
       return fresh;
     } catch (error) {
@@ -76,31 +64,19 @@ export class D1ExtractionSettings implements ExtractionSettings {
   }
 
   async get(): Promise<Extraction> {
-    const { former: _former, ...extraction } = await this.#stored();
-    return extraction;
-  }
-
-  async #stored(): Promise<Stored> {
     const row = await this.#db
       .prepare("SELECT settings FROM extraction_settings WHERE one = 1")
       .first<{ settings: string }>();
     // Stored as its schema took it.
-    return row === null ? {} : (JSON.parse(row.settings) as Stored);
+    return row === null ? {} : (JSON.parse(row.settings) as Extraction);
   }
 
   async put(extraction: Extraction): Promise<void> {
-    const before = await this.#stored();
-    const current = new Set(extraction.redact?.map(keyOf));
-    const held = [...(before.former ?? []), ...(before.redact ?? [])].filter(
-      (rule) => !current.has(keyOf(rule)),
-    );
-    const former = [...new Map(held.map((rule) => [keyOf(rule), rule])).values()].slice(-FORMER);
-    const stored: Stored = { ...extraction, ...(former.length > 0 && { former }) };
     await this.#db
       .prepare(
         "INSERT INTO extraction_settings (one, settings) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET settings = excluded.settings",
       )
-      .bind(JSON.stringify(stored))
+      .bind(JSON.stringify(extraction))
       .run();
     this.#cache.delete(this.#db);
   }

@@ -4,17 +4,15 @@ import { hash16 } from "../../domain/hash.ts";
 import { newThreadId } from "../../domain/ids.ts";
 import { type Owner, ownerOf, type Writer } from "../../domain/memory/record.ts";
 import { canonicalJson } from "../../domain/prompt-cache/canonical-json.ts";
-import { UNNAMED } from "../../domain/ingest/known-messages.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import type { Json } from "../../domain/schema/bounds.ts";
 import { futureTimeFailure } from "../../domain/schema/message-time.ts";
 import type { Ingest, IngestBody, Ingested } from "../../domain/schema/ingest.ts";
-import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { IngestRequest } from "../../contract/user-memory.ts";
 import type { IdempotencyKey } from "../../contract/storage.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<Services, "userMemory" | "extraction" | "now">;
+type Needs = Pick<Services, "userMemory" | "now">;
 
 /** Time that a call with the mode `wait` takes at most. */
 const WAIT_MS = 25_000;
@@ -24,7 +22,7 @@ const WAIT_MS = 25_000;
  * messages as JSON in UTF-8.
  */
 export async function ingest(
-  { userMemory, extraction, now }: Needs,
+  { userMemory, now }: Needs,
   user: string,
   {
     body,
@@ -45,16 +43,12 @@ export async function ingest(
   if (ahead !== null) return ahead;
   const session = await sessionOf(body);
   const times = timesOf(body);
-  const settings = await d1Result(() => extraction.current());
-  if (!settings.ok) return settings;
-  const { patterns } = settings.value;
   const request: IngestRequest = {
     id: newIngestId(owner, now()),
     ...(threadId !== undefined && { threadId }),
     newThreadId: newThreadId(owner.hash, now()),
     ...(session && { session }),
     bodies,
-    ...(patterns.length > 0 && { patterns }),
     ...(times && { times }),
     kinds: body.extract ?? (extracted === undefined ? ["facts", "episodes"] : []),
     ...(extracted && { extracted }),
@@ -71,18 +65,12 @@ const noThread = fail("not_found", {
   details: [{ path: "body.threadId", message: "is no thread of this user" }],
 });
 
-export async function readIngest(
-  { userMemory }: Pick<Needs, "userMemory">,
-  id: string,
-): Promise<Result<Ingest>> {
+export async function readIngest({ userMemory }: Needs, id: string): Promise<Result<Ingest>> {
   const owner = threadOwner(id);
   return owner === null ? fail("not_found") : userMemory(owner).readIngest(id);
 }
 
-export async function retryIngest(
-  { userMemory }: Pick<Needs, "userMemory">,
-  id: string,
-): Promise<Result<Ingest>> {
+export async function retryIngest({ userMemory }: Needs, id: string): Promise<Result<Ingest>> {
   const owner = threadOwner(id);
   return owner === null ? fail("not_found") : userMemory(owner).retryIngest(id);
 }
@@ -95,8 +83,7 @@ async function sessionOf({ sessionId, messages }: IngestBody): Promise<IngestReq
     return { key: await hash16(JSON.stringify(["session", sessionId])), isNamed: true };
   const [first] = messages ?? [];
   if (first === undefined) return undefined;
-  const hash = await hash16(JSON.stringify(["first", canonicalJson(first as Json)]));
-  return { key: `${UNNAMED}${hash}`, isNamed: false };
+  return { key: await hash16(JSON.stringify(["first", canonicalJson(first as Json)])), isNamed: false };
 }
 
 function timesOf({ createdAt, messages = [] }: IngestBody): number[] | undefined {
