@@ -124,6 +124,16 @@ describe("the checks of a fact", () => {
     ["Some context about me for the plan:\n- Instrument: oboe\n- Years: 6", "user", "plays", "oboe"],
     ["I have a cat with no tail.", "user", "has", "cat"],
     ["I'm 29 not 92.", "user", "is", "29"],
+    ["I live in Berlin not in Munich.", "user", "lives in", "Berlin"],
+    ["I drive a honda with no ac.", "user", "drives", "honda"],
+    ["I own a Tesla and no kids.", "user", "owns", "Tesla"],
+    ["I like tea without sugar.", "user", "likes", "tea"],
+    ["I've been a vegetarian since I was a kid.", "user", "is", "vegetarian"],
+    ["I've played piano since I was a kid.", "user", "plays", "piano"],
+    ["I was a nurse for ten years and now I am a teacher.", "user", "is", "teacher"],
+    ["Maybe I'll move, but I live in Porto.", "user", "lives in", "Porto"],
+    ["They say it rains a lot, although I live in Porto.", "user", "lives in", "Porto"],
+    ["Everyone but me eats meat and I like tofu.", "user", "likes", "tofu"],
     ["My wife Lea is vegetarian, I'm not.", "user's wife", "is", "vegetarian"],
     ["Everyone says get a dog but I have a cat.", "user", "has", "cat"],
     ["I have a cat, if that matters.", "user", "has", "cat"],
@@ -221,6 +231,27 @@ describe("the checks of a fact", () => {
     ["My friend texted:\n````\n```\nI eat meat.\n```\n````", "user", "eats", "meat", "not_own_words"],
     ["I was obsessed with skates as a teen.", "user", "is obsessed with", "skates", "not_stated"],
     ["My PIN is 40917.", "user", "has PIN", "40917", "secret"],
+    ["Maybe it's because I have ADHD.", "user", "has", "ADHD", "not_stated"],
+    ["They say they fired me because I drink whiskey.", "user", "drinks", "whiskey", "not_own_words"],
+    ["My ex told everyone we split because I am gay.", "user", "is", "gay", "not_own_words"],
+    ["Pretend it's 1990 so I am a pilot.", "user", "is", "pilot", "not_stated"],
+    ["Pretend it's 1990, but I am a pilot.", "user", "is", "pilot", "not_stated"],
+    ["If I won the lottery, I'd quit, so I own a yacht.", "user", "owns", "yacht", "not_stated"],
+    ["I wonder whether it's because I am diabetic.", "user", "is", "diabetic", "not_stated"],
+    ["Vielleicht ist es so, weil ich Diabetes habe.", "user", "has", "Diabetes", "not_stated"],
+    ["Quizás sea porque tengo asma.", "user", "has", "asma", "not_stated"],
+    ["I take penicillin under no circumstances.", "user", "takes", "penicillin", "negated"],
+    ["I drink alcohol hardly ever.", "user", "drinks", "alcohol", "negated"],
+    ["I eat meat on no occasion.", "user", "eats", "meat", "negated"],
+    ["I eat pork not at all.", "user", "eats", "pork", "negated"],
+    ["I work at Bosch not since May.", "user", "works at", "Bosch", "negated"],
+    ["I eat meat never ever.", "user", "eats", "meat", "negated"],
+    ["I once lived in Rome.", "user", "lives in", "Rome", "not_stated"],
+    ["I also lived in Rome.", "user", "lives in", "Rome", "not_stated"],
+    ["I was a teacher and now I am a nurse.", "user", "is", "teacher", "not_stated"],
+    ["Everyone but me speaks Dutch.", "user", "speaks", "Dutch", "not_first_person"],
+    ["Everyone except me speaks Dutch.", "user", "speaks", "Dutch", "not_first_person"],
+    ["Alle außer mir sprechen Deutsch.", "user", "speaks", "Deutsch", "not_first_person"],
     ["मोहल्ले में अफ़वाह है कि मैं कनाडा जा रहा हूँ।", "user", "moves to", "कनाडा", "not_own_words"],
     [
       "Rüyamda astronot olmuşum, uzayda su kaynar mı gerçekten, nasıl?",
@@ -272,6 +303,20 @@ describe("the checks of a fact", () => {
       ["user", answer],
     ];
     expect(refusals(said, "user", "lives in", "Porto")).toEqual([reason]);
+  });
+
+  it.each([
+    ["Really?", "No, just kidding.", ["not_stated"]],
+    ["Really?", "No, that was from my novel.", ["not_stated"]],
+    ["Is it fun?", "Not really.", []],
+    ["Is it fun?", "No, not really.", []],
+  ])("read the answer to %s %s", (asked, answer, reasons) => {
+    const window = windowOf([
+      ["user", "I have a Tesla."],
+      ["assistant", asked],
+      ["user", answer],
+    ]);
+    expect(checkProposal("fact", factOf(["user", "has", "Tesla"], [1]), window)).toEqual(reasons);
   });
 
   it("count the scenes of the same speaker only", () => {

@@ -18,7 +18,11 @@ export const cs: LanguageWords = {
     "ne, není, nejsem, nemám, nikdy, nic, žádn*, ani, bez, nebydlím, nejím, nepracuji, přestal*, bývalý, nesnáším, nebyl*, nemáme, nepij*, nemůžu, neumím, nechodím, nežij*",
   now: "už, teď, nyní, dnes, víc, vlastně",
   past: "bydlel*, žil*, pracoval*, byl jsem, byla jsem, měl jsem, měla jsem, studoval*, kdysi, předtím, tehdy",
-  turns: "ale, protože, i když, takže",
+  turns: "ale, i když",
+  causes: "protože, takže",
+  never: "nikdy, vůbec, žádn*",
+  since: "od té doby",
+  excepts: "kromě mě, kromě mne",
   joins: "a, i",
   supposes:
     "kdyby*, jestli, pokud, dejme tomu, řekněme, předpokládejme, možná, snad, chtěl*, mohl*, chci, doufám, plánuju, plánuji, přestěhuju, zdálo se, snil*",

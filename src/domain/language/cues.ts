@@ -59,7 +59,15 @@ export function expressionOf(words: readonly string[], { compounds = "", prefixe
 }
 
 /** Kinds whose words are names and adverbs that other languages have too. */
-const TELLING_NONE: ReadonlySet<Cue> = new Set(["now", "ends", "secrets"]);
+const TELLING_NONE: ReadonlySet<Cue> = new Set([
+  "now",
+  "ends",
+  "secrets",
+  "never",
+  "since",
+  "excepts",
+  "adverbs",
+]);
 
 export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
   ([code, { shows = {}, compounds = "", prefixes = "", ...record }]) => {

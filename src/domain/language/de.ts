@@ -17,7 +17,10 @@ export const de: LanguageWords = {
   denies: "nicht, kein*, nie, niemals, nichts, weder, ohne, aufgehört, früher, ehemalig*, hasse, kaum",
   now: "jetzt, mehr, heute, inzwischen, mittlerweile, momentan, zurzeit, doch, eigentlich",
   past: "wohnte*, lebte*, arbeitete*, war, waren, hatte, hatten, damals, einst, gelebt, gewohnt, gearbeitet",
-  turns: "aber, sondern, obwohl, weil, denn, also, deshalb",
+  turns: "aber, sondern, obwohl",
+  causes: "weil, denn, also, deshalb",
+  since: "seit, seitdem",
+  excepts: "außer mir, außer mich, bis auf mich",
   joins: "und",
   supposes:
     "wenn, falls, angenommen, nehmen wir an, würde*, hätte*, wäre*, könnte*, vielleicht, möchte, stell dir vor, wünschte, hoffe, plane, überlege, will, eventuell, sollte, geträumt, träumte, traum",

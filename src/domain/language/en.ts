@@ -19,7 +19,13 @@ export const en: LanguageWords = {
     "not, no, never, none, neither, nor, nothing, cannot, *n't, cant, dont, doesnt, didnt, isnt, wasnt, no longer, anymore, used to, stopped, quit, gave up, former*, hate*, dislike*, hardly, without, let alone, no more, sold, got rid of, given up, ceased, far from, anything but, instead of, rather than, back when, as a child, as a kid, moved out",
   now: "now, any more, anymore, longer, today, currently, lately, these days, nowadays, actually, oh, well, haha, lol",
   past: "used to, formerly, previously, back then, in those days, i was a, i was an, i was the, i was vegan, i was vegetarian, i was married, we were, i had a, i had an, we had a, we had an, as a teen, as a teenager, as a student, in my teens, in my twenties",
-  turns: "but, although, though, whereas, while, because, so",
+  turns: "but, although, though, whereas",
+  causes: "while, because, so",
+  never:
+    "never, hardly, under no, on no, in no way, at no, by no, no way, not at all, not ever, not since, not until, not till, not before, not after, not during, not when, not often, not much, not yet, not always, not usually, not really, not any, not *ly, no longer, no more, anymore",
+  since: "since",
+  excepts: "but me, except me, except for me, besides me, other than me, apart from me, aside from me",
+  adverbs: "once, also, then, first, long, *ly",
   joins: "and, n",
   supposes:
     "if, unless, suppos*, let us say, let's say, say that, assum*, hypothetical*, would, could, should the, might, maybe, perhaps, wish, hope, hoping, want to, i'd, i'll, as if, almost, plan* to, thinking about, thinking of, considering, going to, gonna, will, we'll, one day, had i, dream*, if only, what if, were i, someday, some day, probably, intend*, tempted, whether, wanna, trying to, would love, in theory, in case, for example, for instance, planning, want*, looking to, nearly, so far, undecided, toying, applied, waiting list, talked about",

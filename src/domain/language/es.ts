@@ -17,7 +17,11 @@ export const es: LanguageWords = {
   denies: "no, nunca, jamás, nada, ningun*, ni, tampoco, sin, ya no, dejé, antiguo, odio, en mi vida",
   now: "ya, ahora, más, hoy, actualmente, en realidad",
   past: "vivía, viví, trabajaba, trabajé, era, tenía, estudiaba, vivíamos, teníamos, antes, antaño, solía",
-  turns: "pero, sino, porque, aunque, así que, entonces",
+  turns: "pero, sino, aunque",
+  causes: "porque, así que, entonces",
+  never: "nunca, jamás, en absoluto, de ninguna, bajo ninguna, apenas",
+  since: "desde",
+  excepts: "menos yo, excepto yo, salvo yo, menos a mí",
   joins: "y, e",
   supposes:
     "si, supongamos, supón, digamos, imaginemos, quizás, quizá, tal vez, ojalá, quisiera, gustaría, podría, sería, tendría, quiero, espero, pienso, a lo mejor, planeo, a punto de, me eché atrás, casi, soñé, soñaba, soñado",

@@ -14,10 +14,16 @@ export const isIn = (codes: readonly string[], { languages }: Pick<Reading, "lan
 /** True if a denial behind a word may deny it. */
 export const deniesLast = (reading: Reading): boolean => isIn(DENYING_LAST, reading);
 
-/** The places of the words of a kind that stand right before the speaker: "but I". */
+/** The places of the words of a kind that stand right before the speaker: "but I", "and now I". */
 export function placesBeforeSelf(reading: Reading, cue: Cue): number[] {
   const speakers = new Set(placesOf(reading, "self"));
-  return placesOf(reading, cue).filter((at) => speakers.has(reading.said.indexOf(" ", at) + 1));
+  const behind = (at: number): number => reading.said.indexOf(" ", at) + 1;
+  const isNow = (at: number): boolean =>
+    has({ ...reading, said: ` ${reading.said.slice(at, behind(at))}` }, "now");
+  return placesOf(reading, cue)
+    .map((at) => [at, behind(at)] as const)
+    .filter(([, next]) => speakers.has(isNow(next) ? behind(next) : next))
+    .map(([at]) => at);
 }
 
 /** True if a text has a name in another case: "Глафира" in "у Глафиры". */

@@ -18,7 +18,11 @@ export const fr: LanguageWords = {
     "plus maintenant, plus du tout, ne, n'*, pas, jamais, rien, aucun*, ni, sans, ancien*, arrêté, déteste",
   now: "maintenant, plus, aujourd'hui, actuellement, désormais, vraiment",
   past: "j'habitais, j'étais, j'avais, vivais, travaillais, étais, avais, habitais, autrefois, auparavant, avions, étions",
-  turns: "mais, parce, car, quoique, donc, alors",
+  turns: "mais, quoique",
+  causes: "parce, car, donc, alors",
+  never: "jamais, en aucun, aucunement, guère, pas du tout, pas depuis",
+  since: "depuis",
+  excepts: "sauf moi, à part moi, excepté moi",
   joins: "et",
   supposes:
     "si, supposons, suppose, admettons, imaginons, peut-être, voudrais, aimerais, pourrais, serais, aurais, j'aimerais, j'espère, espère, envisage, je compte, mettons, au cas, rêvé, rêvais, rêve",

@@ -16,7 +16,11 @@ export const id: LanguageWords = {
   denies: "tidak, bukan, tak, nggak, gak, belum, jangan, tanpa, tidak pernah, berhenti, dulu, mantan, benci",
   now: "lagi, sekarang, kini, hari ini, sebenarnya",
   past: "dulu, dahulu, pernah, waktu itu, dulunya, sebelumnya",
-  turns: "tapi, tetapi, namun, karena, jadi",
+  turns: "tapi, tetapi, namun",
+  causes: "karena, jadi",
+  never: "tidak pernah, sama sekali",
+  since: "sejak",
+  excepts: "kecuali saya, kecuali aku",
   joins: "dan",
   supposes:
     "jika, kalau, misalkan, misalnya, anggap, seandainya, andai, mungkin, semoga, ingin, mau, berharap, berencana, rencana, barangkali, pengen, kepikiran, ragu, hampir, berpikir untuk, mimpi, bermimpi",

@@ -17,7 +17,11 @@ export const it: LanguageWords = {
   denies: "non, mai, niente, nulla, nessun*, né, senza, neanche, smesso, ex, odio",
   now: "ora, adesso, più, oggi, ormai, attualmente, anzi",
   past: "abitavo, vivevo, lavoravo, ero, avevo, studiavo, avevamo, eravamo, una volta, un tempo, prima",
-  turns: "ma, però, perché, anche se, quindi, allora",
+  turns: "ma, però, anche se",
+  causes: "perché, quindi, allora",
+  never: "mai, affatto, per niente, in nessun*",
+  since: "da quando, fin da",
+  excepts: "tranne me, eccetto me, a parte me",
   joins: "e, ed",
   supposes:
     "se, supponiamo, supponi, mettiamo, diciamo, immaginiamo, forse, magari, vorrei, potrei, sarei, avrei, spero, penso di, voglio, ipotizz*, nel caso, sognato, sognavo, sogno",

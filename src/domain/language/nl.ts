@@ -17,7 +17,10 @@ export const nl: LanguageWords = {
   denies: "niet, geen, nooit, niets, noch, zonder, gestopt, vroeger, voormalig*, haat, nauwelijks",
   now: "nu, meer, vandaag, momenteel, tegenwoordig, inmiddels, eigenlijk",
   past: "woonde*, leefde*, werkte*, was, waren, had, hadden, destijds, gewoond, geleefd, gewerkt",
-  turns: "maar, omdat, want, hoewel, dus",
+  turns: "maar, hoewel",
+  causes: "omdat, want, dus",
+  since: "sinds",
+  excepts: "behalve ik, behalve mij",
   joins: "en",
   supposes:
     "als, stel, stel dat, veronderstel, misschien, zou, zouden, wil, hoop, wens, indien, wellicht, van plan, overweeg, mocht, droomde, gedroomd, droom",

@@ -17,7 +17,11 @@ export const pl: LanguageWords = {
   denies: "nie, nigdy, nic, żaden, żadnych, żadnej, ani, bez, przestał*, dawniej, były, nienawidzę",
   now: "już, teraz, dziś, dzisiaj, obecnie, więcej, jednak",
   past: "mieszkał*, pracował*, żył*, byłem, byłam, miałem, miałam, uczył*, kiedyś, dawniej, wtedy",
-  turns: "ale, lecz, bo, ponieważ, chociaż, więc, a",
+  turns: "ale, lecz, chociaż, a",
+  causes: "bo, ponieważ, więc",
+  never: "nigdy, wcale, w żadn*",
+  since: "odkąd, od kiedy",
+  excepts: "oprócz mnie, poza mną",
   joins: "i, oraz",
   supposes:
     "jeśli, jeżeli, gdyby*, załóżmy, przypuśćmy, może, chyba, chciał*, mógł*, chcę, mam nadzieję, planuję, zamierzam, powiedzmy, śniło, śniłem, śniłam",

@@ -17,7 +17,11 @@ export const pt: LanguageWords = {
   denies: "não, nunca, jamais, nada, nenhum*, nem, sem, tampouco, já não, deixei, antigo, odeio",
   now: "já, agora, mais, hoje, atualmente, na verdade",
   past: "morava, morei, vivia, trabalhava, trabalhei, era, tinha, estudava, morávamos, tínhamos, antes, antigamente",
-  turns: "mas, porque, embora, então",
+  turns: "mas, embora",
+  causes: "porque, então",
+  never: "nunca, jamais, de jeito nenhum, de modo nenhum, em nenhum*",
+  since: "desde",
+  excepts: "menos eu, exceto eu, salvo eu",
   joins: "e",
   supposes:
     "se, suponha*, digamos, vamos supor, imagine*, talvez, gostaria, queria, poderia, seria, teria, tomara, espero, quero, pretendo, penso em, sonhei, sonhava, sonhado",

@@ -17,7 +17,11 @@ export const sv: LanguageWords = {
   denies: "inte, aldrig, ingen, inget, inga, varken, utan, slutat, före detta, hatar, knappt",
   now: "nu, längre, mer, idag, numera, faktiskt",
   past: "bodde, levde, arbetade, jobbade, var, hade, pluggade, förut, tidigare, på den tiden",
-  turns: "men, eftersom, fast, därför, så",
+  turns: "men, fast",
+  causes: "eftersom, därför, så",
+  never: "aldrig, inte alls, knappast, under inga",
+  since: "sedan",
+  excepts: "utom jag, utom mig",
   joins: "och",
   supposes:
     "om, anta, antag, säg att, tänk om, kanske, skulle, vill, hoppas, önskar, planerar, funderar, ifall, drömde, drömt, dröm",

@@ -17,7 +17,8 @@ export const tr: LanguageWords = {
     "değil*, yok, hiç, asla, hayır, ne de, olmadan, bıraktım, eskiden, eski, nefret, artık değil, *mıyorum, *miyorum, *muyorum, *müyorum, *madım, *medim, yemem, içmem, sevmem",
   now: "artık, şimdi, bugün, şu anda, aslında",
   past: "*ıyordum, *iyordum, *uyordum, *üyordum, yaşadım, oturdum, çalıştım, eskiden, o zamanlar, bir zamanlar",
-  turns: "ama, fakat, çünkü, ancak, ise",
+  turns: "ama, fakat, ancak, ise",
+  causes: "çünkü",
   joins: "ve",
   supposes:
     "eğer, diyelim, varsayalım, farz, belki, keşke, olsaydı*, isterdim, istiyorum, umarım, galiba, acaba, düşünüyorum, planlıyorum, *saydım, *seydim, rüya*",

@@ -16,7 +16,11 @@ export const vi: LanguageWords = {
   denies: "không, chưa, chẳng, đừng, không bao giờ, không còn, bỏ, ngừng, trước đây, ghét, chả",
   now: "nữa, bây giờ, giờ, hiện nay, hôm nay",
   past: "từng, trước đây, hồi đó, ngày xưa, trước kia, đã từng",
-  turns: "nhưng, vì, bởi vì, nên, tuy",
+  turns: "nhưng, tuy",
+  causes: "vì, bởi vì, nên",
+  never: "không bao giờ, chưa bao giờ",
+  since: "từ khi",
+  excepts: "trừ tôi",
   joins: "và",
   supposes:
     "nếu, giả sử, giả dụ, có lẽ, có thể, ước gì, giá mà, muốn, hy vọng, định, dự định, tưởng tượng, hay là, mơ thấy, nằm mơ, giấc mơ",

@@ -30,8 +30,18 @@ export type LanguageWords = {
   now: string;
   /** Words that put what the speaker is and does into the past. */
   past: string;
-  /** Ends what a denial before or behind it denies: "but", "because". */
+  /** A contrast: it ends what a denial before or behind it denies, and what others say and what is supposed: "but". */
   turns: string;
+  /** Ends what a denial before or behind it denies, and nothing else: "because". */
+  causes: string;
+  /** Denies all of its clause, wherever it stands: "under no circumstances". */
+  never?: string;
+  /** Before the past, it leaves what stands before that of now: "since I was a kid". */
+  since?: string;
+  /** The speaker as the one of whom something is not said: "everyone but me". */
+  excepts?: string;
+  /** Words between a speaker and a verb: "once". */
+  adverbs?: string;
   /** Ends what a denial behind it denies: "and". */
   joins: string;
   /** Conditions, doubts, wishes and plans. */

@@ -145,7 +145,7 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
   const isReported = has(upTo, "reports") && !has(readPart(fact.predicate, reading), "reports");
   if (clause.isBroken || isReported || has(before, "hands")) return "not_own_words";
   if (
-    has(upTo, "scenes") ||
+    has({ ...before, said: before.said + whole.said }, "scenes") ||
     has(before, "undoes") ||
     has(withoutWords(clause.behind, "frames"), "undoes") ||
     (has(withoutWords(upTo, "frames"), "supposes") && !plansSomething(claim, reading))
@@ -178,9 +178,13 @@ function refusalByContext({ message, i }: Place, { messages }: Conversation): Re
   const asked = next && messages[next.at - 1];
   const isAnswer = asked?.source.role === "assistant" && asked.sentences.at(-1)?.isQuestion === true;
   const later = next?.undoing.filter((place) => place < NEXT) ?? [];
-  // "Is it fun?" "Not really."
+  // "Is it fun?" "Not really." But "Really?" "No, just kidding."
   const isReply =
-    isAnswer && later.every((place) => begins(next?.sentences[place]?.reading ?? message.reading, "denies"));
+    isAnswer &&
+    later.every((place) => {
+      const reading = next?.sentences[place]?.reading ?? message.reading;
+      return begins(reading, "denies") && !has(withoutWords(reading, "denies"), "undoes");
+    });
   const isUndone = message.undoing.some((place) => place > i) || (later.length > 0 && !isReply);
   return isUndone ? "not_stated" : null;
 }

@@ -8,7 +8,7 @@ import { type Sentence } from "./conversation.ts";
 /** The words of a sentence around the object of a fact. `text`: what of the sentence is no question. */
 export type Clause = {
   text: string;
-  /** All words before the object, and those from the last "but I" on: what others say and what is supposed ends there. */
+  /** All words before the object, and those from the last "but I" on: what others say and what is supposed ends there, not at "so I". */
   before: Reading;
   since: Reading;
   /** The words of its clause before the object, all of its clause, what follows its clause up to the next mark, and to the end. */
@@ -24,6 +24,8 @@ export type Clause = {
 const APART = 3;
 const MARK = /[,;+:：，、،；。.!–—…()\n\p{Emoji_Presentation}]+(?!\d)|[ㅋㅎㅠㅜ]{2,}|\?\?+/gu;
 const COMMA = /[,，、،\p{Emoji_Presentation}]|\s[–-]\s|[ㅋㅎㅠㅜ]{2,}|\?\?+/gu;
+/** Kinds of words that part a sentence for a denial. */
+const PARTING: readonly Cue[] = ["turns", "causes"];
 /** Words of "isn't it?", and kinds of these. */
 const TAG = 3;
 const OF_TAG: readonly Cue[] = ["asks", "denies", "you", "self", "common", "joins", "others", "third"];
@@ -44,8 +46,15 @@ export function clauseOf(object: string, from: number, sentence: Sentence): Clau
   const tail = readPart(text.slice(from, end), reading);
   const before = readPart(text.slice(0, from), reading);
   // "I don't smoke and I love hiking."
-  const turn = Math.max(1, ...placesOf(head, "turns"), ...placesBeforeSelf(head, "joins"));
-  const stop = Math.min(tail.said.length, ...placesOf(tail, "turns"), ...placesOf(tail, "joins"));
+  const turn = Math.max(
+    1,
+    ...PARTING.flatMap((cue) => placesOf(head, cue)),
+    ...placesBeforeSelf(head, "joins"),
+  );
+  const stop = Math.min(
+    tail.said.length,
+    ...[...PARTING, "joins" as const].flatMap((cue) => placesOf(tail, cue)),
+  );
   const begun = { ...head, said: head.said.slice(turn - 1) };
   const whole = { ...begun, said: begun.said + tail.said.slice(1, stop) };
   const isCut = stop < tail.said.length;

@@ -13,7 +13,7 @@ import { contentStems, stem } from "../../memory/content-stems.ts";
 import type { Clause } from "./clause.ts";
 
 /** Kinds of words of a denial that names nothing of its own. */
-const OF_DENIAL: readonly Cue[] = ["denies", "now", "turns", "joins", "self", "third", "common"];
+const OF_DENIAL: readonly Cue[] = ["denies", "now", "turns", "causes", "joins", "self", "third", "common"];
 
 /** True if words deny a claim and say nothing else: "but no longer", "No, I don't." */
 export function deniesAlone(said: Reading, claim: string): boolean {
@@ -23,12 +23,16 @@ export function deniesAlone(said: Reading, claim: string): boolean {
   return rest.split(" ").every((word) => word === "" || known.has(stem(word)));
 }
 
-/** True if a clause denies what it says. Behind "I am 29", "not 92" denies something else, unless denials stand last in the language. */
+/**
+ * True if a clause denies what it says. Behind "I am 29", "not 92" denies something else, unless denials stand last in the language.
+ * "Not since May" does not.
+ */
 export function isDenied({ begun, whole }: Clause, claim: string): boolean {
   if (!has(whole, "denies") || has(begun, "denies") || !has(begun, "self")) return has(whole, "denies");
   const tail = { ...whole, said: whole.said.slice(begun.said.length - 1) };
   const at = Math.min(...placesOf(tail, "denies"));
-  const isBehind = deniesLast(tail) || has({ ...tail, said: tail.said.slice(0, at) }, "self");
+  const isBehind =
+    deniesLast(tail) || has(tail, "never") || has({ ...tail, said: tail.said.slice(0, at) }, "self");
   return isBehind || deniesAlone({ ...tail, said: tail.said.slice(at - 1) }, claim);
 }
 
@@ -38,16 +42,19 @@ export function isOver({ begun, whole }: Clause, predicate: string): boolean {
   const verbs = said.said.trim().split(" ");
   const isNow = verbs[0] === "is"; // "Is obsessed with."
   if (has(said, "past") || (!isNow && verbs.some((verb) => isPastVerb(verb, said)))) return false;
-  // "I wear glasses since I was six."
-  const asked = placesOf(whole, "asks").find((at) => at >= begun.said.length);
-  if (has({ ...whole, said: whole.said.slice(0, asked) }, "past")) return true;
+  // "I wear glasses since I was a kid."
+  const ends = [...placesOf(whole, "asks"), ...placesOf(whole, "since")].filter(
+    (at) => at >= begun.said.length,
+  );
+  if (has({ ...whole, said: whole.said.slice(0, Math.min(whole.said.length, ...ends)) }, "past")) return true;
   const stems = new Set(verbs.map(stem));
   const isPast = (word: string): boolean =>
     isPastVerb(word, whole)
       ? !isNow && stems.has(stem(word))
       : (otherForms.get(word) ?? []).some((form) => stems.has(stem(form)));
   return placesOf(begun, "self").some((at) => {
-    const [speaker = "", verb = ""] = begun.said.slice(at).split(" ");
+    const [speaker = "", next = "", second = ""] = begun.said.slice(at).split(" ");
+    const verb = has({ ...begun, said: ` ${next} ` }, "adverbs") ? second : next;
     // "I've lived here for years."
     return !/(?:ve|'m|im)$/u.test(speaker) && isPast(verb);
   });

@@ -96,7 +96,8 @@ export function refusalOfSubject(
     const isSaid = name === fact.subject ? saysOfNamed(name, said) : saysOfRelation(name, said);
     return isSaid ? null : "not_about_user";
   }
-  if (isOfAnother(before, persons) || hasVerbOfAnother(fact.predicate, sentence)) return "not_first_person";
+  if (isWithoutUser(before) || isOfAnother(before, persons) || hasVerbOfAnother(fact.predicate, sentence))
+    return "not_first_person";
   // "They decided that I am a spy."
   const speaker = last(placesOf(begun, "self"));
   const teller = last(persons.in(begun, "others").filter((at) => at < speaker));
@@ -134,6 +135,13 @@ function saysOfRelation(name: string, { before, persons, sentence }: Spoken): bo
   return !has(withoutWords(before, "plural"), "self") || has(reading, "others") || has(reading, "whose");
 }
 
+/** True if the speaker before the object is the one of whom something is not said: "everyone but me". */
+function isWithoutUser(before: Reading): boolean {
+  const at = last(placesOf(before, "excepts"));
+  if (at < 0) return false;
+  return !has(withoutWords({ ...before, said: before.said.slice(at - 1) }, "excepts"), "self");
+}
+
 /** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */
 function isOfAnother(before: Reading, persons: Persons): boolean {
   const { said } = before;
@@ -163,7 +171,8 @@ function isOfAnother(before: Reading, persons: Persons): boolean {
         .split(" ")
         .some((word) => persons.knows(word));
     return (
-      !isOwn && !(["joins", "turns"] as const).some((cue) => has({ ...before, said: ` ${between}` }, cue))
+      !isOwn &&
+      !(["joins", "turns", "causes"] as const).some((cue) => has({ ...before, said: ` ${between}` }, cue))
     );
   };
   const verbs = placesOf(before, "third").filter((at) =>
