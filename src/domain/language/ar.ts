@@ -19,6 +19,7 @@ export const ar: LanguageWords = {
   turns: "لكن, ولكن, بل",
   causes: "لأن, لذلك",
   never: "أبدا, مطلقا",
+  relates: "الذي, التي",
   since: "منذ",
   excepts: "إلا أنا, ما عداي",
   joins: "و",

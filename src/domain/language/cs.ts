@@ -21,6 +21,7 @@ export const cs: LanguageWords = {
   turns: "ale, i když",
   causes: "protože, takže",
   never: "nikdy, vůbec, žádn*",
+  relates: "kter*, kde",
   since: "od té doby",
   excepts: "kromě mě, kromě mne",
   joins: "a, i",

@@ -64,6 +64,7 @@ const TELLING_NONE: ReadonlySet<Cue> = new Set([
   "ends",
   "secrets",
   "never",
+  "relates",
   "since",
   "excepts",
   "adverbs",

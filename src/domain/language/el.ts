@@ -19,6 +19,7 @@ export const el: LanguageWords = {
   turns: "αλλά, όμως",
   causes: "γιατί, επειδή, οπότε",
   never: "ποτέ, καθόλου, σε καμία περίπτωση",
+  relates: "που",
   since: "από τότε",
   excepts: "εκτός από εμένα",
   joins: "και, κι",

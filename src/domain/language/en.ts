@@ -22,7 +22,8 @@ export const en: LanguageWords = {
   turns: "but, although, though, whereas",
   causes: "while, because, so",
   never:
-    "never, hardly, under no, on no, in no way, at no, by no, no way, not at all, not ever, not since, not until, not till, not before, not after, not during, not when, not often, not much, not yet, not always, not usually, not really, not any, not *ly, no longer, no more, anymore",
+    "never, hardly, under no, on no, in no way, at no, by no, no way, not at all, not ever, not since, not until, not till, not before, not after, not during, not when, not often, not much, not yet, not always, not usually, not really, not any, not normally, not regularly, not generally, not currently, no longer, no more, anymore",
+  relates: "that, who, which, whose, where",
   since: "since",
   excepts: "but me, except me, except for me, besides me, other than me, apart from me, aside from me",
   adverbs: "once, also, then, first, long, *ly",

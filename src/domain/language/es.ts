@@ -20,6 +20,7 @@ export const es: LanguageWords = {
   turns: "pero, sino, aunque",
   causes: "porque, así que, entonces",
   never: "nunca, jamás, en absoluto, de ninguna, bajo ninguna, apenas",
+  relates: "que, quien, donde",
   since: "desde",
   excepts: "menos yo, excepto yo, salvo yo, menos a mí",
   joins: "y, e",

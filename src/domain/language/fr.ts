@@ -21,6 +21,7 @@ export const fr: LanguageWords = {
   turns: "mais, quoique",
   causes: "parce, car, donc, alors",
   never: "jamais, en aucun, aucunement, guère, pas du tout, pas depuis",
+  relates: "qui, que, où",
   since: "depuis",
   excepts: "sauf moi, à part moi, excepté moi",
   joins: "et",

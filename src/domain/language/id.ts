@@ -19,6 +19,7 @@ export const id: LanguageWords = {
   turns: "tapi, tetapi, namun",
   causes: "karena, jadi",
   never: "tidak pernah, sama sekali",
+  relates: "yang",
   since: "sejak",
   excepts: "kecuali saya, kecuali aku",
   joins: "dan",

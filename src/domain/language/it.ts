@@ -20,6 +20,7 @@ export const it: LanguageWords = {
   turns: "ma, però, anche se",
   causes: "perché, quindi, allora",
   never: "mai, affatto, per niente, in nessun*",
+  relates: "che, dove",
   since: "da quando, fin da",
   excepts: "tranne me, eccetto me, a parte me",
   joins: "e, ed",

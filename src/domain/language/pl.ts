@@ -20,6 +20,7 @@ export const pl: LanguageWords = {
   turns: "ale, lecz, chociaż, a",
   causes: "bo, ponieważ, więc",
   never: "nigdy, wcale, w żadn*",
+  relates: "któr*, gdzie",
   since: "odkąd, od kiedy",
   excepts: "oprócz mnie, poza mną",
   joins: "i, oraz",

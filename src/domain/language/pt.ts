@@ -20,6 +20,7 @@ export const pt: LanguageWords = {
   turns: "mas, embora",
   causes: "porque, então",
   never: "nunca, jamais, de jeito nenhum, de modo nenhum, em nenhum*",
+  relates: "que, onde",
   since: "desde",
   excepts: "menos eu, exceto eu, salvo eu",
   joins: "e",

@@ -20,6 +20,7 @@ export const ru: LanguageWords = {
   turns: "но, а, хотя, зато",
   causes: "потому, поэтому",
   never: "никогда, вовсе, ни в коем, ни при каких",
+  relates: "котор*, где",
   since: "с тех пор",
   excepts: "кроме меня",
   joins: "и",

@@ -20,6 +20,7 @@ export const sv: LanguageWords = {
   turns: "men, fast",
   causes: "eftersom, därför, så",
   never: "aldrig, inte alls, knappast, under inga",
+  relates: "som, där",
   since: "sedan",
   excepts: "utom jag, utom mig",
   joins: "och",

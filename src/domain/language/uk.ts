@@ -20,6 +20,7 @@ export const uk: LanguageWords = {
   turns: "але, а, хоча, проте",
   causes: "тому",
   never: "ніколи, зовсім, ні в якому, за жодних",
+  relates: "який, яка, яке, які, де",
   since: "відколи",
   excepts: "крім мене",
   joins: "і, та, й",

@@ -19,6 +19,7 @@ export const vi: LanguageWords = {
   turns: "nhưng, tuy",
   causes: "vì, bởi vì, nên",
   never: "không bao giờ, chưa bao giờ",
+  relates: "mà",
   since: "từ khi",
   excepts: "trừ tôi",
   joins: "và",

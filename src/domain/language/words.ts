@@ -36,6 +36,8 @@ export type LanguageWords = {
   causes: string;
   /** Denies all of its clause, wherever it stands: "under no circumstances". */
   never?: string;
+  /** Begins what is said of a noun before it: "a dog that never barks". */
+  relates?: string;
   /** Before the past, it leaves what stands before that of now: "since I was a kid". */
   since?: string;
   /** The speaker as the one of whom something is not said: "everyone but me". */
