@@ -27,18 +27,19 @@ export function redactedJson(json: string, redactions: readonly Redaction[]): st
     const fresh = ofText(raw);
     return fresh === raw ? raw : JSON.stringify(fresh);
   };
-  const ofString = (raw: string): string => {
+  const inParts = (text: string): string =>
+    replaced(text, { string: (raw) => ofString(raw), between: (some) => some.replace(NUMBER, ofNumber) });
+  const ofString = (raw: string, isOutermost = false): string => {
     const text = raw.includes("\\") ? parsed(raw) : raw.slice(1, -1);
     if (typeof text !== "string" || ID.test(text)) return raw;
-    const inParts = isJson(text)
-      ? replaced(text, { string: ofString, between: (some) => some.replace(NUMBER, ofNumber) })
-      : text;
+    const isNested = isJson(text);
+    const parts = isNested ? inParts(text) : text;
     // A pattern may match a name with its value.
-    const fresh = ofText(inParts);
+    const fresh = isNested && !isOutermost ? parts : ofText(parts);
     return fresh === text ? raw : JSON.stringify(fresh);
   };
   const fresh = replaced(json, {
-    string: (raw, end) => (left < 0 || isName(json, end) ? raw : ofString(raw)),
+    string: (raw, end) => (left < 0 || isName(json, end) ? raw : ofString(raw, true)),
     between: (some) => some,
   });
   return left < 0 ? null : fresh;

@@ -52,10 +52,7 @@ const ofNamedUser: RouteOwner = {
   reach: async (c) => reachUser(c, unwrap(userOf(c.get("caller"), c.req.header(USER_HEADER)))),
 };
 
-const refuseConditions = refusePreconditions();
-
 const answerMessages: Handler<AppEnv> = async (c) => {
-  await refuseConditions(c, async () => {});
   const caller = c.get("caller");
   const access = accessOf(caller, unwrap(userOf(caller, c.req.header(USER_HEADER))));
   const message = parsedBody(c);
@@ -102,7 +99,7 @@ undocumented(
     path: "/mcp",
     scope: "by tool",
     owner: ofNamedUser,
-    before: [requireKnownOrigin],
+    before: [requireKnownOrigin, refusePreconditions()],
     bodyBytes: limits.mcpBody,
   },
   answerMessages,
