@@ -185,3 +185,43 @@ it("keeps what one row of the object holds: 1 MiB of the caller's memories, and 
   expect([status, body.error.code]).toEqual([400, "invalid_request"]);
   expect(body.error.details).toMatchObject([{ path: "body.extracted" }]);
 });
+
+it("reads what an earlier version kept of a look that failed: whole looks, and no ids", async () => {
+  const model = newModel(away);
+  const owner = newUser();
+  const { id } = await ingested(owner, { messages: lives, ...facts });
+  const before = {
+    unlooked: [
+      {
+        proposals: { facts: [tea, porto], episodes: [], procedures: [] },
+        extractor: { model: "scripted", prompt: "facts-1" },
+        seqs: [1, 2, 3],
+        facts: [{ why: "model_misconfigured" }, { why: "model_misconfigured" }],
+        most: 20,
+      },
+    ],
+  };
+  await runInDurableObject(env.USER_MEMORY.getByName(await userHash(owner)), (_, { storage: { sql } }) =>
+    sql.exec("UPDATE ingests SET extracted = ? WHERE id = ?", JSON.stringify(before), id),
+  );
+  model.looks = [];
+  const next = await ingest(owner, { messages: [...lives, user("Good night.")], ...facts });
+  await ring(owner);
+  expect(await readIngest(next.body.ingestId)).toMatchObject({ status: "done" });
+  expect(await readIngest(id)).toMatchObject({ status: "done", counts: { quarantined: 2 } });
+});
+
+it("keeps no text of a deleted message that an earlier version kept", async () => {
+  newModel(away);
+  const owner = newUser();
+  const { id } = await ingested(owner, { messages: lives, ...facts });
+  await runInDurableObject(env.USER_MEMORY.getByName(await userHash(owner)), (_, { storage: { sql } }) =>
+    sql.exec(
+      "UPDATE ingests SET extracted = ? WHERE id = ?",
+      JSON.stringify({ unlooked: [{ proposals: { facts: [tea] } }] }),
+      id,
+    ),
+  );
+  await deleteMessage(id, 1);
+  expect(await storedOf(owner)).not.toContain("tea");
+});

@@ -406,6 +406,43 @@ describe("a model that fails in its second look", () => {
     expect(model.asked).toHaveLength(1);
   });
 
+  it.each([
+    ["I don't smoke, but I love jazz.", ["loves", "jazz"]],
+    ["I live in Berlin, not in Munich.", ["lives in", "Berlin"]],
+    ["No problem, I live in Porto.", ["lives in", "Porto"]],
+  ])(
+    "is asked again about a fact whose sentence denies something else: %s",
+    async (said, [predicate, object]) => {
+      const fact = { subject: "user", predicate, object, sources: [1] };
+      const model = newModel(() => new ModelRefusal("settings", "401"), { facts: [fact] });
+      const owner = newUser();
+      const { id } = await ingested(owner, { messages: [user(said)], ...facts });
+      expect(await memoriesOf(owner, "&status=quarantined")).toMatchObject([{ reasons: ["not_looked_at"] }]);
+      const [shown] = model.looked.flatMap(shownIn);
+      model.looks = [];
+      await retry(id);
+      await ring(owner);
+      expect(await readIngest(id)).toMatchObject({ status: "done", counts: { created: 1 } });
+      expect(await memoriesOf(owner)).toMatchObject([{ object, text: said }]);
+      expect(model.looked.flatMap(shownIn).at(-1)).toEqual(shown);
+    },
+  );
+
+  it("is shown the caller's text again where its sentence needs the fact to be understood", async () => {
+    const model = newModel(() => new ModelRefusal("settings", "401"));
+    const owner = newUser();
+    const { id } = await ingested(owner, {
+      messages: [assistant("Where do you live?"), user("Porto.")],
+      extracted: { facts: [{ ...porto, text: "The user lives in Porto.", sources: [1] }] },
+    });
+    model.looks = [];
+    await retry(id);
+    await ring(owner);
+    expect(await memoriesOf(owner)).toMatchObject([{ object: "Porto", text: "The user lives in Porto." }]);
+    const [first, again] = model.looked.flatMap(shownIn);
+    expect(again).toEqual(first);
+  });
+
   it("is asked again by the next ingest of the thread, once it is back", async () => {
     const model = newModel(() => new ModelRefusal("settings", "401"));
     const owner = newUser();

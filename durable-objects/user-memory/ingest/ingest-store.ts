@@ -115,10 +115,15 @@ export class IngestStore {
   }
 
   extracted(id: string): Kept | null {
+    const stored = this.#extracted(id);
+    return stored === null ? null : keptIn(stored);
+  }
+
+  #extracted(id: string): string | null {
     const [row] = this.#sql
       .exec<{ extracted: string | null }>("SELECT extracted FROM ingests WHERE id = ?", id)
       .toArray();
-    return row?.extracted == null ? null : (JSON.parse(row.extracted) as Kept);
+    return row?.extracted ?? null;
   }
 
   setExtracted(id: string, extracted: Kept | null): void {
@@ -187,9 +192,9 @@ export class IngestStore {
   /** Removes the text that comes of a deleted message from the ingests of its thread. */
   forgetMessage(thread: number, seq: number): void {
     for (const id of this.#ids("thread = ? AND extracted IS NOT NULL", thread)) {
-      const kept = this.extracted(id) ?? {};
-      const rest = withoutMessages(kept, (one) => one !== seq);
-      if (JSON.stringify(rest) !== JSON.stringify(kept)) this.setExtracted(id, rest);
+      const stored = this.#extracted(id) ?? "{}";
+      const rest = withoutMessages(keptIn(stored), (one) => one !== seq);
+      if (JSON.stringify(rest) !== stored) this.setExtracted(id, rest);
     }
   }
 
@@ -278,6 +283,13 @@ export class IngestStore {
     const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM ingests WHERE ${where}`, ...bindings).toArray();
     return row === undefined ? null : ingestOf(row);
   }
+}
+
+/** A row of an earlier version may have whole looks in place of ids: nobody asks about these again. */
+function keptIn(stored: string): Kept {
+  const { unlooked, ...kept } = JSON.parse(stored) as Kept;
+  const current = unlooked?.filter((one) => "ids" in one) ?? [];
+  return current.length === 0 ? kept : { ...kept, unlooked: current };
 }
 
 const ingestOf = (row: Row): StoredIngest => ({

@@ -141,12 +141,12 @@ export class SecondLook {
     given: Look,
     window: readonly SourceMessage[],
   ): Promise<Looking | { look: Look; judged: readonly Judged[] }> {
-    const check = checksAgainst(window);
+    const check = checkOf(given, window);
     const judged: Judged[] = [];
     const facts: LookedAt[] = [];
     for (const [place, fact] of given.proposals.facts.entries()) {
       if (place > 0) await turn();
-      const verdict = check("fact", fact);
+      const verdict = check(fact);
       const looked = given.facts[place] ?? {};
       const shown = shownOf(fact, verdict);
       const isSeen = shown !== null && looked.seen === (await hashOf(shown));
@@ -222,7 +222,7 @@ export function withFacts(given: Look, factOf: (id: string) => FactProposal | nu
  * answer could mistake one for the other come in two calls.
  */
 async function nextShown(given: Look, window: readonly SourceMessage[]) {
-  const check = checksAgainst(window);
+  const check = checkOf(given, window);
   const shown: { place: number; fact: ShownFact }[] = [];
   const unshown = new Map<number, LookedAt>();
   for (const place of duePlaces(given)) {
@@ -230,12 +230,26 @@ async function nextShown(given: Look, window: readonly SourceMessage[]) {
     const proposal = given.proposals.facts[place];
     if (proposal === undefined || shown.some(({ fact }) => areAlike(fact.object, proposal.object))) continue;
     if (shown.length + unshown.size > 0) await turn();
-    const fact = shownOf(proposal, check("fact", proposal));
+    const fact = shownOf(proposal, check(proposal));
     if (fact === null) unshown.set(place, { why: REFUSED });
     else if (isTooLong(fact)) unshown.set(place, { why: TOO_LONG });
     else shown.push({ place, fact });
   }
   return { shown, unshown };
+}
+
+/**
+ * The check of the facts of a look. The text of a memory that waits may be its sentence, which says more than the fact: it is a text of
+ * the caller's only if the messages show no sentence for the fact.
+ */
+function checkOf({ again }: Look, window: readonly SourceMessage[]): (fact: FactProposal) => Verdict {
+  const check = checksAgainst(window);
+  return (fact) => {
+    const { text, ...bare } = fact;
+    if (again === undefined || text === undefined) return check("fact", fact);
+    const verdict = check("fact", bare);
+    return verdict.sentence === null ? check("fact", fact) : verdict;
+  };
 }
 
 /** A fact as the model is shown it; null if the checks refuse it. */

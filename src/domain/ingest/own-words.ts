@@ -27,13 +27,13 @@ const PASTED: readonly RegExp[] = [
   /^(?:<[a-z!/?]|\[[^\]]{2,}\]|\{|\[\s*[{"]|"[^"]+"\s*:|\/[/*]|https?:\/\/\S+$)/iu,
   /^(?:from|to|cc|subject|date|sent|fwd?|von|an|betreff|de|à|objet|para|asunto|assunto|da|oggetto|van|onderwerp|от|кому|тема)\s*[:：]\s*\S/iu,
   /^\p{L}[\p{L}\p{M} .'-]{0,30}[([,]?\s*\d{1,2}[:.]\d{2}\s*(?:[ap]m)?[)\]]?\s*(?:[:：]|-(?!\s*\d))/iu,
-  /^(?:user|assistant|human|ai|bot|system|developer|tool|model|memory|facts?|profile)\s*(?:\([^)]*\))?\s*[:：>]/iu,
+  /^(?:user|assistant|human|ai|bot|system|developer|tool|model|memory|facts?|profile)(?:\s*\([^)]*\))?\s*[:：>]/iu,
 ];
 /** Lines that are quoted, data, code, or what an invented person does, by their form. */
 const MARKED_LINE =
-  /^(?:\s{0,3}[>＞|]|\t| {2,}\S+:|\*\p{L}[^*]*\s[^*]*\*)|^[^\n]{0,200}[={(][^\n]*[;{}]\s*(?:\/\/.*)?$/u;
+  /^(?:\s{0,3}[>＞|]|\t| {2,}\S+:|\*\p{L}[^*]*\s[^*]*\*)|^[^\n]{0,200}[={(][^\n]*[;{}]\s*(?:\/\/[^\n]*)?$/u;
 /** A quoted line that ends within a sentence: the next one goes on with it if it begins in a small letter. */
-const OPEN_LINE = /^\s{0,3}[>＞].*[^.!?…\s]\s*$/u;
+const OPEN_LINE = /^\s{0,3}[>＞][^\n]*[^.!?…\s]\s*$/u;
 /** "key: value": people write one, and paste several. */
 const ENTRY = /^\s*[-*]?\s*[\p{L}\p{N}_ ]{1,24}[:：](?:\s|$)/u;
 /** Data with commas, as people paste it: several lines. */

@@ -18,6 +18,8 @@ import { withSpeaker } from "./check-speaker.ts";
 const SMALL: readonly Cue[] = ["common", "self", "whose", "you", "others"];
 /** Words between "that is" and a name. */
 const POINTING = 2;
+/** It is read backwards from the end alone: forwards, its work would grow with the square of a row of marks. */
+const ASKING_END = /$(?<=[?？؟][!?！？…]*["'”’)\]]*)/u;
 
 type Languages = Reading["languages"];
 
@@ -26,6 +28,7 @@ export class Sentence {
   readonly text: string;
   readonly #around: Languages;
   readonly #cues = new Map<Cue, boolean>();
+  #isQuestion: boolean | undefined;
   #undoes: boolean | undefined;
   #reading: Reading | undefined;
   #said: Said | undefined;
@@ -61,10 +64,8 @@ export class Sentence {
   }
 
   get isQuestion(): boolean {
-    return (
-      /[?？؟][!?！？…]*["'”’)\]]*$/u.test(this.text) ||
-      (this.text.endsWith(";") && isIn(["el"], this.reading))
-    );
+    return (this.#isQuestion ??=
+      ASKING_END.test(this.text) || (this.text.endsWith(";") && isIn(["el"], this.reading)));
   }
 
   /** True if it takes back what stands before it, or says that this is a text, or about a name. */
