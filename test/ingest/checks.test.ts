@@ -313,13 +313,13 @@ describe("the checks of a fact", () => {
     ["Really?", "No, that was from my novel.", ["not_stated"]],
     ["Is it fun?", "Not really.", []],
     ["Is it fun?", "No, not really.", []],
-  ])("read the answer to %s %s", (asked, answer, reasons) => {
+  ])("read the answer to %s %s", (asked, answer, expected) => {
     const window = windowOf([
       ["user", "I have a Tesla."],
       ["assistant", asked],
       ["user", answer],
     ]);
-    expect(checkProposal("fact", factOf(["user", "has", "Tesla"], [1]), window)).toEqual(reasons);
+    expect(checkProposal("fact", factOf(["user", "has", "Tesla"], [1]), window)).toEqual(expected);
   });
 
   it("count the scenes of the same speaker only", () => {
