@@ -80,6 +80,22 @@ it("takes nothing from the answer beside it, and replaces no fact", async () => 
   expect(answer?.score).toBeGreaterThanOrEqual(without?.score ?? 1);
 });
 
+it("leaves the answer in a context whose query it fits", async () => {
+  const user = newUser();
+  const answer = "My sister Mara lives in Porto and teaches the cello.";
+  const asked = "Whenever I ask about my sister, answer in one sentence.";
+  for (const [i, content] of [answer, asked].entries()) {
+    const thread = await create(user);
+    await append(thread.id, [{ role: "user", content }], { createdAt: ASKED + i * 60_000 });
+  }
+  const query = "What do you know about my sister?";
+  const { body } = await call(`/v1/users/${user}/context`, { json: { query } });
+  expect(body.recalled.text).toContain(answer);
+  const [hits, without] = [await ask(user, query), await ask(user, query, { weights: { instructions: 0 } })];
+  const scoreIn = (found: Found["hits"]) => found.find(({ text }) => text === answer)?.score;
+  expect(scoreIn(hits)).toBe(scoreIn(without));
+});
+
 it("puts no instruction before what is asked for, where that is a value or lies in the past", async () => {
   const user = await baker();
   expect((await ask(user, "When does the course on bread start?"))[0]?.text).toContain("14 April");

@@ -1,4 +1,5 @@
 // Imports go down only, as docs/architecture.md draws them.
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, it } from "vitest";
@@ -108,6 +109,15 @@ it("has a room for each path of the table, and a name for each room", () => {
   expect(rooms.filter(({ path }) => !existsSync(path))).toEqual([]);
   const named = new Set(["", "*", ...rooms.map(({ name }) => name)]);
   expect(rooms.flatMap(({ imports }) => imports.split(" ")).filter((name) => !named.has(name))).toEqual([]);
+});
+
+it("has a room for each file of the code", () => {
+  // A build beside the code has no room.
+  const files = execFileSync("git", ["ls-files", "src", "durable-objects", "packages", "examples", "test"], {
+    encoding: "utf8",
+  }).split("\n");
+  const roomless = files.filter((file) => /\.(?:tsx?|mts|js)$/.test(file) && roomOf(file) === undefined);
+  expect(roomless).toEqual(["packages/client/vitest.config.ts"]);
 });
 
 it("imports down only", () => {
