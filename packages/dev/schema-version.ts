@@ -62,7 +62,7 @@ function writerIn(file: string): { revision?: string; changed?: boolean } {
 
 const git = (...args: string[]) => spawnSync("git", args, { cwd: root, encoding: "utf8" });
 
-/** Of this checkout, where it is one; `changed`: its tables are not as they were committed. */
+/** The version of this checkout, where it is one; `changed`: its tables are not as they were committed. */
 function thisRevision(): { revision: string | null; changed: boolean } {
   const head = git("rev-parse", "--short=12", "HEAD");
   if (head.status !== 0) return { revision: null, changed: false };

@@ -35,13 +35,13 @@ export type Look = {
 };
 /** Facts without an answer, by the ids under which they wait in quarantine: a retry asks about them. */
 export type Unlooked = { extractor: Extractor; ids: readonly string[] };
-/** What a look has come to: it is kept in place of the former state. `isFirst`: it takes its proposals out of what the ingest keeps. */
+/** The state of a look, in place of its former one. `isFirst`: the look takes its proposals out of what the ingest keeps. */
 export type Looking = {
   look: Look;
   usage?: Ingest["usage"] | undefined;
   isFirst?: true;
 };
-/** What the checks and the look say of a fact. `against`: why it waits though it passes the checks. */
+/** The judgement of the checks and of the look on a fact. `against`: why it waits though it passes the checks. */
 export type Judged = { verdict: Verdict; against: readonly string[] };
 
 /** Why a fact waits that passed the checks. */
@@ -134,7 +134,7 @@ export class SecondLook {
   }
 
   /**
-   * What the checks and the look say of each fact by the messages as they are now; or the look that has to go on, as sentences have
+   * Judges each fact by the messages as they are now; or returns the look that has to go on, as sentences have
    * changed since the model saw them.
    */
   async judge(

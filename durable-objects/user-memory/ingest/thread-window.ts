@@ -54,7 +54,7 @@ export function messagesAround(
 ): SourceMessage[] {
   const all = [...new Set(seqs)].toSorted((a, b) => a - b);
   const found = all.flatMap((seq, i) => [
-    // What an earlier one has read is not read again.
+    // No message is read twice.
     ...messagesBefore(reader, thread, seq + 1, Math.min(EARLIER + 1, seq - (all[i - 1] ?? 0))),
     ...messagesBehind(reader, thread, seq),
   ]);

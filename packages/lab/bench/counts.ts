@@ -2,7 +2,7 @@ import type { Call, Client } from "./load.ts";
 
 /** The rows that were written and read, in the databases of objects and in D1. */
 export type Counts = { written: number; read: number; d1Written: number; d1Read: number };
-/** Those of one object so far, and the bytes of its database. */
+/** The counts of one object so far, and the bytes of its database. */
 export type ObjectCounts = Counts & { bytes: number };
 
 /** Dollars per million rows, from docs/costs.md. */
