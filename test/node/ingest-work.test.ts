@@ -2,21 +2,21 @@
 import { expect, it } from "vitest";
 import { checksAgainst } from "../../src/domain/ingest/checks/check-proposal.ts";
 import { factOf, windowOf } from "../ingest/statement.ts";
+import { ratioOfWork } from "./least-work.ts";
 
 /** Facts that cite one message, as many as a model finds in it. */
 const FACTS = 5;
 const fact = factOf(["user", "lives in", "Porto"], [1]);
 
-/** The CPU of one conversation: the least of some runs, as other work of the machine is in the others. */
-function work(said: readonly (readonly [role: string, text: string])[]): number {
-  const runs = Array.from({ length: 5 }, () => {
-    const start = process.cpuUsage();
-    const check = checksAgainst(windowOf(said));
-    for (let i = 0; i < FACTS; i++) check("fact", fact);
-    return process.cpuUsage(start).user / 1_000;
-  });
-  return Math.min(...runs);
-}
+type Said = readonly (readonly [role: string, text: string])[];
+
+const checkAll = (said: Said) => () => {
+  const check = checksAgainst(windowOf(said));
+  for (let i = 0; i < FACTS; i++) check("fact", fact);
+};
+
+const MOST = 12;
+const ratioTo = (least: Said, hostile: Said): number => ratioOfWork(MOST, checkAll(least), checkAll(hostile));
 
 const plain = (length: number) => "I walked to the lake. ".repeat(length / 22 + 1).slice(0, length);
 const code = `${"=".repeat(200)}${";//".repeat(330)}`;
@@ -32,7 +32,7 @@ it.each([
   ["single quotation marks", `${"‘".repeat(1_190)}x`],
 ])("in nine lines of a user: %s", (_, line) => {
   const ofUser = (one: string) => [["user", ["I live in Porto.", ...Array(9).fill(one)].join("\n")]] as const;
-  expect(work(ofUser(line))).toBeLessThan(12 * Math.max(4, work(ofUser(plain(line.length)))));
+  expect(ratioTo(ofUser(plain(line.length)), ofUser(line))).toBeLessThan(MOST);
 });
 
 it.each(["?", "?!", '?"', "؟)"])("in a row of %s of an assistant", (mark) => {
@@ -43,5 +43,5 @@ it.each(["?", "?!", '?"', "؟)"])("in a row of %s of an assistant", (mark) => {
       ["user", "Not really."],
     ] as const;
   const text = `${mark.repeat(24_000 / mark.length - 1)}a`;
-  expect(work(asked(text))).toBeLessThan(12 * Math.max(4, work(asked(plain(text.length)))));
+  expect(ratioTo(asked(plain(text.length)), asked(text))).toBeLessThan(MOST);
 });

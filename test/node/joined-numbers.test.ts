@@ -1,6 +1,7 @@
 // The numbers that a text writes in groups, and the work of looking for them.
 import { expect, it } from "vitest";
 import { joinedNumbers } from "../../src/domain/ranking/joined-numbers.ts";
+import { ratioOfWork } from "./least-work.ts";
 
 it.each([
   ["07700 900123", ["07700900123"]],
@@ -10,20 +11,15 @@ it.each([
   expect(joinedNumbers(text)).toEqual(numbers);
 });
 
-/** The CPU of one text: the least of some runs, as other work of the machine is in the others. */
-function work(text: string): number {
-  const runs = Array.from({ length: 5 }, () => {
-    const start = process.cpuUsage();
-    joinedNumbers(text);
-    return process.cpuUsage(start).user / 1_000;
-  });
-  return Math.min(...runs);
-}
-
 it.each(["1", "1 ", "1(", "1  x"])(
   "costs at most twelve times as much for eight times the text: %j",
   (unit) => {
     const [short, long] = [unit.repeat(4_096), unit.repeat(33 * 1_024)];
-    expect(work(long)).toBeLessThan(12 * Math.max(4, work(short)));
+    const ratio = ratioOfWork(
+      12,
+      () => void joinedNumbers(short),
+      () => void joinedNumbers(long),
+    );
+    expect(ratio).toBeLessThan(12);
   },
 );
