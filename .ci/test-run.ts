@@ -1,5 +1,5 @@
 // npm run ci:test -- VITEST_ARGUMENTS: runs the tests, and a file that failed once more, alone. Green then, it is flaky; else it
-// is red. So are all of them if more than five failed, and an error that belongs to no test. `CI_REPORT` names a file that gets a line of JSON for `.ci/run`: what passed, what failed, what is flaky.
+// is red. So are all of them if more than five failed, and an error that belongs to no test. `CI_REPORT` names a file that gets a line of JSON for `.ci/run`: how many passed, what is red, what is flaky.
 import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -94,6 +94,5 @@ for (const one of red) console.log(`red: ${one}`);
 for (const one of flaky) console.log(`flaky: ${one}`);
 console.log(`${passed} passed, ${red.length} failed`);
 const { CI_REPORT } = process.env;
-if (CI_REPORT !== undefined)
-  appendFileSync(CI_REPORT, `${JSON.stringify({ passed, failed: red.length, flaky })}\n`);
+if (CI_REPORT !== undefined) appendFileSync(CI_REPORT, `${JSON.stringify({ passed, red, flaky })}\n`);
 process.exit(red.length === 0 ? 0 : 1);
