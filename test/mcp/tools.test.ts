@@ -356,6 +356,16 @@ describe("memory_recall and thread_search", () => {
     expect((await tool(newUser(), "thread_search", { query: "Tuesdays" })).text).toBe("No message matches.");
   });
 
+  it("say when nothing stored answers, and give what is nearest", async () => {
+    const user = newUser();
+    await remembered(user, { text: "The shop is deployed on Tuesdays" });
+    const unknown = await tool(user, "memory_recall", { query: "What is the capital of Mongolia?" });
+    expect(unknown.text).toMatch(/^Nothing stored seems to answer this\./);
+    expect(lines(unknown.text)).toEqual([expect.stringContaining("The shop is deployed on Tuesdays")]);
+    const known = await tool(user, "memory_recall", { query: "When is the shop deployed?" });
+    expect(known.text).toMatch(/^Found: 1, best first\./);
+  });
+
   it("say what they left out for its length", async () => {
     const user = newUser();
     await rememberMany(

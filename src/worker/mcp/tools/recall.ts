@@ -16,7 +16,7 @@ export const memoryRecall = tool({
   name: "memory_recall",
   title: "Recall memories",
   description:
-    "Find memories about the user (facts, past episodes, procedures, reflections) by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Returns the best matches first, each with its id, its kind, since when it holds, and a score from 0 to 1; a low score does not answer the question. A long text is cut: memory_history with its id and limit 1 returns it whole.",
+    "Find memories about the user (facts, past episodes, procedures, reflections) by meaning and by words. Use it before answering anything that may depend on who the user is, what they prefer, or what was decided earlier. Returns the best matches first, each with its id, its kind, since when it holds, and a score from 0 to 1. If none answers, it says so and returns the nearest. A long text is cut: memory_history with its id and limit 1 returns it whole.",
   scope: "read",
   owner: "owners",
   annotations: READS,
@@ -29,13 +29,23 @@ export const memoryRecall = tool({
     owners: owners.optional(),
   }),
   run: async ({ services, access }, { owners: requested, kinds: given, ...asked }, others) => {
-    const body = { ...asked, kinds: given ?? memoryKind.options, owners: others };
+    const body = {
+      ...asked,
+      kinds: given ?? memoryKind.options,
+      owners: others,
+      answerable: "auto",
+    } as const;
     const answer = await recall(services, access.user, body, { readOnly: isReadOnly(access) });
     if (!answer.ok) return answer;
-    const { hits } = answer.value;
+    const { abstained, nearest = [] } = answer.value;
+    // A model may search again: it gets the lines that do not fit too, and is told so.
+    const hits = abstained ? nearest : answer.value.hits;
     const after = [...notesOnSearch(answer.value), ...notesOnOwners(access, requested)];
     if (hits.length === 0) return textResult(["No memory matches.", ...after].join("\n"));
     const lines = hits.map((hit) => hitLine(hit, access.user));
-    return textResult(listedThatFit(`Found: ${hits.length}, best first.`, lines, after));
+    const heading = abstained
+      ? "Nothing stored seems to answer this. The nearest memories, which may be about something else:"
+      : `Found: ${hits.length}, best first.`;
+    return textResult(listedThatFit(heading, lines, after));
   },
 });
