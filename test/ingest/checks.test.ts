@@ -283,6 +283,14 @@ describe("the checks of a fact", () => {
     ).toEqual([]);
   });
 
+  it("hold nothing back for a talk that goes on", () => {
+    const said = [
+      ["user", "Thanks, let us continue tomorrow."],
+      ["user", "I eat meat."],
+    ];
+    expect(refusals(said, "user", "eats", "meat")).toEqual([]);
+  });
+
   it.each([
     ["Welche Schuhgröße haben Sie?", "43, eher breit", "shoe size is", "43"],
     ["¿A qué se dedica?", "soldador, turno de tarde", "works as", "soldador"],

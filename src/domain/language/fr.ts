@@ -33,7 +33,7 @@ export const fr: LanguageWords = {
     "imagine, jeu de rôle, scénario, roman, conte, une histoire, personnage, tu es le, tu es la, tu joues, je joue l'*, je joue le rôle, jouons, faisons comme, fictif*, poème, chanson, chapitre, monologue, pièce, et toi le, et toi la, tu seras",
   ends: "revenons à moi, dans la vraie vie, fin du jeu, jeu terminé, on arrête le jeu, autre sujet, nouveau sujet",
   hands:
-    "tradui*, corrige*, reformule*, résume*, raccourci*, continue, complète, réécri*, relis, trie*, mets en, améliore",
+    "tradui*, corrige*, reformule*, résume*, raccourci*, continue ce*, continue le, continue la, continue l', continue mon, continue ma, complète, réécri*, relis, trie*, mets en, améliore",
   texts:
     "lettre, texte, phrase*, mail, message*, article, avis, poème, discours, citation, suivant*, annonce, paragraphe, panneau",
   frames:

@@ -32,7 +32,7 @@ export const it: LanguageWords = {
     "immagina, fingi, facciamo finta, gioco di ruolo, copione, romanzo, racconto, una storia, personaggio, tu sei il, tu sei la, sei il, sei la, scenario, inventat*, poesia, canzone, capitolo, monologo, tu fai il, tu fai la",
   ends: "torniamo a me, nella vita reale, fine del gioco, gioco finito, altro argomento, nuovo argomento, cambio argomento",
   hands:
-    "traduci, tradurre, traduc*, correggi*, riscrivi*, riassumi*, accorcia*, continua, completa, riformula*, frasi",
+    "traduci, tradurre, traduc*, correggi*, riscrivi*, riassumi*, accorcia*, continua il, continua la, continua questo, continua questa, completa, riformula*, frasi",
   texts:
     "lettera, testo, frase, frasi, mail, messaggi*, articolo, recensione, poesia, discorso, citazione, seguente*, annuncio, cartello, paragrafo, film",
   frames:

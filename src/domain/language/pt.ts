@@ -32,7 +32,7 @@ export const pt: LanguageWords = {
     "imagina, finja, vamos fingir, roteiro, romance, um conto, uma história, personagem, você é o, você é a, tu és, cenário, fictíci*, poema, letra de, capítulo, monólogo, faz de conta, jogo de, você faz o",
   ends: "voltando a mim, na vida real, fim do jogo, acabou o jogo, outro assunto, novo assunto, mudando de assunto",
   hands:
-    "traduz*, corrija, corrige, reescrev*, resum*, encurt*, continue, complete, revis*, reformul*, frases",
+    "traduz*, corrija, corrige, reescrev*, resum*, encurt*, continue o, continue este, continue esta, continue esse, continue essa, complete, revis*, reformul*, frases",
   texts:
     "carta, texto, frase*, e-mail, mensage*, artigo, resenha, poema, discurso, citação, seguinte*, anúncio, cartaz, parágrafo, falas",
   frames:
