@@ -34,6 +34,8 @@ export const worker = (shards = 0) =>
   cloudflareTest(async () => ({
     main: join(root, "test/worker.ts"),
     wrangler: { configPath: join(root, "wrangler.toml") },
+    // Else wrangler asks for an account, for `[ai]`.
+    remoteBindings: false,
     miniflare: {
       // The platform's own counter, for the tests of rates; the Worker under test has none.
       ratelimits: { TEST_RATE: { namespace_id: "1", simple: { limit: 5, period: 60 } } },
@@ -53,6 +55,9 @@ export const worker = (shards = 0) =>
         EMBEDDINGS_MODEL: "",
         EMBEDDINGS_KEY: "",
         EMBEDDINGS_DIMENSIONS: "",
+        RERANKER_MODEL: "",
+        // Tests call more often than a person.
+        RATES: "off",
         MIGRATIONS: await readD1Migrations(join(root, "migrations")),
         // How many random histories, from which seed on; or one that failed (test/faults).
         CAIRN_HISTORIES: process.env.CAIRN_HISTORIES ?? "10",

@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { parse } from "smol-toml";
+import { databaseId } from "./database-file.ts";
 
 const root = join(import.meta.dirname, "../..");
 const NOTES = `CREATE TABLE IF NOT EXISTS d1_migrations (
@@ -11,14 +11,6 @@ const NOTES = `CREATE TABLE IF NOT EXISTS d1_migrations (
   name TEXT UNIQUE,
   applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 )`;
-
-/** The id under which `wrangler dev` keeps the database that is bound as `DB`. */
-function databaseId(): string {
-  const { d1_databases: databases } = parse(readFileSync(join(root, "wrangler.toml"), "utf8"));
-  const id: unknown = Array.isArray(databases) && Object(databases[0]).database_id;
-  if (typeof id !== "string") throw new Error("wrangler.toml names no database_id");
-  return id;
-}
 
 const [, , state = ""] = process.argv;
 const miniflare = new Miniflare(

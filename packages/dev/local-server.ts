@@ -2,9 +2,10 @@
 import { accessSync, chmodSync, constants, existsSync, globSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve as absolute } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintToken } from "#domain/token.ts";
+import { requireLocalModels } from "./account-models.ts";
+import { databaseFiles, migrationsIn, moveFormerDatabase } from "./database-file.ts";
 import { developmentSecret } from "./development-secret.ts";
 import { olderState, otherWriter, schemaVersion } from "./schema-version.ts";
 import { CannotStart, reasonOf } from "./cannot-start.ts";
@@ -63,6 +64,7 @@ export async function startLocalServer({
   try {
     await requireFree(port);
     developmentSecret();
+    requireLocalModels(vars);
     const writer = await otherWriter(state);
     if (writer !== null) {
       const numbers = { port: await freePortAbove(port), current: await schemaVersion() };
@@ -72,6 +74,8 @@ export async function startLocalServer({
     await setUpDatabase(state, keeper);
     const ended = keeper.run(join(root, "node_modules/wrangler/bin/wrangler.js"), [
       "dev",
+      // Else wrangler asks for an account, for `[ai]`.
+      "--local",
       ...(before === undefined ? [] : ["-c", before.config, "-c", join(root, "wrangler.toml")]),
       "--ip",
       "127.0.0.1",
@@ -79,7 +83,7 @@ export async function startLocalServer({
       String(port),
       "--persist-to",
       state,
-      ...Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
+      ...Object.entries({ RATES: "off", ...vars }).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
       "--inspector-port",
       "0",
       "--log-level",
@@ -155,36 +159,17 @@ A second one needs a state and a port of its own: CAIRN_STATE=${state}-2 PORT=${
 
 /** Applies the migrations that the database does not have yet. */
 async function setUpDatabase(state: string, { run, output }: Keeper): Promise<void> {
+  moveFormerDatabase(state);
   if (hasMigrations(state)) return;
   const code = await run(join(root, "packages/dev/local-database.ts"), [state]);
   if (code !== 0) throw new CannotStart(`The local database could not be set up:\n${output.text}`);
 }
 
-/** By wrangler's own notes in each local D1. Where they cannot be read, nobody knows. */
+/** True if each local D1 has every migration. */
 export function hasMigrations(state: string): boolean {
   const all = globSync("*.sql", { cwd: join(root, "migrations") });
-  // Beside the databases, a file of miniflare's names them.
-  const files = globSync("v3/d1/*/*.sqlite", { cwd: state }).filter((file) => !/metadata.sqlite$/.test(file));
-  return (
-    files.length > 0 && files.every((file) => all.every((name) => appliedIn(join(state, file)).has(name)))
-  );
-}
-
-function appliedIn(file: string): ReadonlySet<unknown> {
-  let database: DatabaseSync | null = null;
-  try {
-    database = new DatabaseSync(file, { readOnly: true });
-    return new Set(
-      database
-        .prepare("SELECT name FROM d1_migrations")
-        .all()
-        .map(({ name }) => name),
-    );
-  } catch {
-    return new Set();
-  } finally {
-    database?.close();
-  }
+  const files = databaseFiles(state);
+  return files.length > 0 && files.every((file) => all.every((name) => migrationsIn(file).has(name)));
 }
 
 /** Only once the state is ours: on another port, a second server of the same state would disturb the first. */

@@ -100,8 +100,8 @@ function madeOf(tenant: Tenant, base: string): TomlTable {
     vars,
     d1_databases: [main1],
   } = shaped(Base, table, "wrangler.toml");
-  // Its environments are for who deploys by hand.
-  const { env: _, ...rest } = table;
+  // A tenant counts in namespaces of its own.
+  const { ratelimits: _, ...rest } = table;
   const { watch_dir: watched } = build;
   return {
     ...rest,
@@ -125,7 +125,6 @@ function madeOf(tenant: Tenant, base: string): TomlTable {
         migrations_dir: `../${main1.migrations_dir}`,
       };
     }),
-    ...(asksWorkersAi(tenant) && { ai: { binding: "AI" } }),
     ...(tenant.index !== null && { vectorize: [{ binding: "VECTORIZE", index_name: tenant.index }] }),
   };
 }
@@ -161,10 +160,6 @@ export function dimensionsOf({ model, vars }: Pick<Tenant, "model" | "vars">): n
   const names = [...modelsInWorker, ...workersAiModels].map(({ name }) => name).join("\n  ");
   throw new Stopped(`'${model}' is no model that is known. Without EMBEDDINGS_URL it is one of:\n  ${names}`);
 }
-
-/** A variable names one of its models: to embed, to rerank, to extract, or for what is yet to come. */
-const asksWorkersAi = ({ model, vars }: Tenant): boolean =>
-  [model, ...Object.values(vars)].some((value) => /^@[ch]f\//.test(value));
 
 function tableOf(text: string, path: string): TomlTable {
   try {

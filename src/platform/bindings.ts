@@ -56,10 +56,12 @@ export type LoginBindings = {
 };
 
 /**
- * The bindings of a deployment: those of the default environment, and those that need an account. Users may be spread over
- * databases `FACTS_0`, `FACTS_1` and so on; without these, `DB` has them all.
+ * The bindings of a deployment: those of wrangler.toml, and those that a deployment may lack. Users may be spread over databases `FACTS_0`, `FACTS_1` and so on; without these, `DB` has them all.
  */
-export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
+export type Bindings = Omit<
+  Cloudflare.Env,
+  "CAIRN_SECRET" | "CORS_ORIGINS" | "AI" | "CALLER_RATE" | "USER_RATE"
+> &
   EmbedderBindings &
   LoginBindings &
   ModelBindings &
@@ -72,6 +74,8 @@ export type Bindings = Omit<Cloudflare.Env, "CAIRN_SECRET" | "CORS_ORIGINS"> &
     CORS_ORIGINS?: string;
     CALLER_RATE?: RateLimit;
     USER_RATE?: RateLimit;
+    /** `off`: the two count nothing. */
+    RATES?: string;
     /** Days that the audit log goes back; 90 unless set. */
     AUDIT_DAYS?: string;
     /** Days that a memory may wait in quarantine; 30 unless set. */

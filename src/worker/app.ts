@@ -12,7 +12,14 @@ import { RecallIds } from "./auth/recall-ids.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
 import { description, license, version } from "../../package.json";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
-import { AUDIT_DAYS, auditDaysOf, consoleOf, consolidateAfterDaysOf, settingProblems } from "./settings.ts";
+import {
+  AUDIT_DAYS,
+  auditDaysOf,
+  consoleOf,
+  consolidateAfterDaysOf,
+  rateLimitsOf,
+  settingProblems,
+} from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { QueryVectorCache } from "../platform/embeddings/query-vector-cache.ts";
 import { requireSecret } from "./http/authenticate.ts";
@@ -165,7 +172,7 @@ export function services(env: Bindings, ports: Ports): Services {
     recallMeter: new RecallMeter(),
     recallIds: new RecallIds(signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS)),
     health: new Recent(RECENT_MS),
-    rateLimits: { caller: env.CALLER_RATE ?? null, user: env.USER_RATE ?? null },
+    rateLimits: rateLimitsOf(env),
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     console: consoleOf(env),
     consolidateAfterDays: consolidateAfterDaysOf(env),

@@ -33,6 +33,12 @@ function originProblems({ CORS_ORIGINS: given = "" }: Bindings): string[] {
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
+/** The counters of calls: none where they are off, or not bound. */
+export function rateLimitsOf(env: Bindings): { caller: RateLimit | null; user: RateLimit | null } {
+  const { CALLER_RATE: caller = null, USER_RATE: user = null, RATES: rates } = env;
+  return rates === "off" ? { caller: null, user: null } : { caller, user };
+}
+
 /** Wrong settings, for /health. Calls go on without them. */
 export function settingProblems(env: Bindings): string[] {
   const problems: string[] = [];
@@ -57,7 +63,9 @@ export function settingProblems(env: Bindings): string[] {
   problems.push(...originProblems(env), ...quotaProblems(env));
   const logins = loginSettingsOf(env).problem;
   if (logins !== undefined) problems.push(logins);
-  const { CONSOLE: page = "" } = env;
+  const { CONSOLE: page = "", RATES: rates = "" } = env;
+  if (!["", "off"].includes(rates))
+    problems.push(`RATES is ${rates}: it is off, or not set. Calls are counted`);
   if (!["", "off", "logins"].includes(page))
     problems.push(`CONSOLE is ${page}: it is off or logins, or not set. The console is off`);
   if (page === "logins" && consoleOf(env) === null)

@@ -76,7 +76,7 @@ it("counts the calls of an address", async () => {
         body: JSON.stringify({ code: "nonsense" }),
         headers: { "Content-Type": "application/json", "CF-Connecting-IP": "192.0.2.7" },
       },
-      { ...env, CALLER_RATE: counter },
+      { ...env, RATES: "", CALLER_RATE: counter },
     );
   expect([(await post()).status, (await post()).status]).toEqual([401, 429]);
   expect(new Set(asked)).toEqual(new Set(["address:192.0.2.7"]));

@@ -9,7 +9,7 @@ import { realPorts } from "../doubles/ports.ts";
 /** A deployment with these counters. */
 function deployment(bound: { CALLER_RATE?: RateLimit; USER_RATE?: RateLimit }) {
   const app = createApp(realPorts);
-  const bindings = { ...env, ...bound };
+  const bindings = { ...env, RATES: "", ...bound };
   return (path: string, bearer: string, init: RequestInit = {}) =>
     app.request(path, { ...init, headers: { Authorization: `Bearer ${bearer}` } }, bindings);
 }
@@ -49,7 +49,7 @@ it("answers with the code and Retry-After, in the envelope", async () => {
 
 it("counts the calls of an address to what needs no token, and of no other address", async () => {
   const app = createApp();
-  const bindings = { ...env, CALLER_RATE: counter(2) };
+  const bindings = { ...env, RATES: "", CALLER_RATE: counter(2) };
   const ask = async (path: string, address: string) =>
     (await app.request(path, { headers: { "CF-Connecting-IP": address } }, bindings)).status;
   expect(await ask("/health", "192.0.2.1")).toBe(200);

@@ -22,7 +22,13 @@ describe("what embeds is", () => {
     ["the model in the Worker, where nothing else is bound", {}, "static2-en-256", 256],
     ["the other one, by its name", { AI, EMBEDDINGS_MODEL: "mini-en-256" }, "mini-en-256", 256],
     ["the first one, by its name", { AI, EMBEDDINGS_MODEL: "static2-en-256" }, "static2-en-256", 256],
-    ["Workers AI, where it is bound", { AI }, `${BASE};768;`, 768],
+    [
+      "the model in the Worker, where Workers AI is bound and no variable names it",
+      { AI },
+      "static2-en-256",
+      256,
+    ],
+    ["Workers AI, where a variable names its model", { AI, EMBEDDINGS_MODEL: BASE }, `${BASE};768;`, 768],
     [
       "Workers AI's model of that name",
       { AI, EMBEDDINGS_MODEL: "@cf/baai/bge-m3" },
@@ -30,10 +36,10 @@ describe("what embeds is", () => {
       1024,
     ],
     [
-      "that too, where an endpoint is named",
-      { AI, EMBEDDINGS_URL: URL, EMBEDDINGS_MODEL: BASE },
-      `${BASE};768`,
-      768,
+      "the endpoint's model of Cloudflare's, where Workers AI is bound too",
+      { AI, EMBEDDINGS_URL: URL, EMBEDDINGS_MODEL: "@cf/baai/bge-m3" },
+      "@cf/baai/bge-m3;1024;at=",
+      1024,
     ],
     [
       "the endpoint's model",
@@ -128,7 +134,11 @@ describe("what does not add up", () => {
       { EMBEDDINGS_URL: URL, EMBEDDINGS_MODEL: "bge-m3", EMBEDDINGS_DIMENSIONS: "512" },
       "has 1024",
     ],
-    ["other dimensions than Workers AI's", { AI, EMBEDDINGS_DIMENSIONS: "1024" }, "the model has 768"],
+    [
+      "other dimensions than Workers AI's",
+      { AI, EMBEDDINGS_MODEL: BASE, EMBEDDINGS_DIMENSIONS: "1024" },
+      "the model has 768",
+    ],
   ])("is told, and embeds nothing: %s", async (_, vars, problem) => {
     const { embedder, formerEmbedders } = chosen(vars);
     expect(embedder.problem).toContain(problem);
@@ -152,7 +162,7 @@ describe("what does not add up", () => {
 });
 
 it("says at /health what embeds", async () => {
-  const health = await createApp(realPorts).request("/health", {}, { ...env, AI });
+  const health = await createApp(realPorts).request("/health", {}, { ...env, AI, EMBEDDINGS_MODEL: BASE });
   expect(await health.json()).toMatchObject({
     status: "ok",
     embedder: { model: `${BASE};768;pooling=cls;prompts=bge-en`, dimensions: 768 },
@@ -181,7 +191,7 @@ describe("what may have embedded before is", () => {
       "text-embedding-3-large",
       "text-embedding-ada-002",
     ]);
-    expect(former({ AI })).not.toContain(BASE);
-    expect(former({ AI })).toHaveLength(7);
+    expect(former({ AI, EMBEDDINGS_MODEL: BASE })).not.toContain(BASE);
+    expect(former({ AI, EMBEDDINGS_MODEL: BASE })).toHaveLength(7);
   });
 });

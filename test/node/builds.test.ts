@@ -14,12 +14,9 @@ const Build = z.looseObject({
   build: z.object({ command: z.string() }).optional(),
   assets: z.object({ directory: z.string(), binding: z.string() }).optional(),
 });
-const Config = Build.extend({ env: z.record(z.string(), Build).default({}) });
 
 const base = read("wrangler.toml");
-/** As docs/deploy.md says to uncomment it. */
-const byHand = Config.parse(parse(base.replaceAll(/^#\| ?/gm, "")));
-const tenant = Config.parse(
+const tenant = Build.parse(
   parse(
     renderTenant(
       {
@@ -41,12 +38,7 @@ const tenant = Config.parse(
 const callOf = (command = ""): string[] => command.replace("node packages/dev/assets.ts ", "").split(" ");
 
 it.each([
-  ["npm start and the tests", byHand],
-  // An environment has what is above it, unless it says otherwise.
-  ...Object.entries(byHand.env).map(([name, own]): [string, typeof own] => [
-    `a deployment by hand (${name})`,
-    { ...byHand, ...own },
-  ]),
+  ["npm start, the tests and npm run deploy", Build.parse(parse(base))],
   ["npm run tenant", tenant],
 ])("the build of %s has all parts, in the folder that it serves", (_, { build, assets }) => {
   const [folder, ...parts] = callOf(build?.command);
@@ -55,8 +47,12 @@ it.each([
   expect(assets?.directory.replace("../", "")).toBe(folder);
 });
 
-it("the environment for a deployment by hand is among them", () => {
-  expect(Object.keys(byHand.env)).toEqual(["production"]);
+it("is one configuration, with nothing commented out and no id of an account in it", () => {
+  const settings = base.split("\n").filter((line) => /^#[| ]*(\[|\w+ = )/.test(line));
+  expect(settings).toEqual([]);
+  expect(base).not.toMatch(/_id = "(?!\d{4}")/);
+  expect(parse(base)).toMatchObject({ ai: { binding: "AI" }, d1_databases: [{ database_name: "cairn" }] });
+  expect(parse(base)).not.toHaveProperty("env");
 });
 
 it("takes away the files of a former model", () => {

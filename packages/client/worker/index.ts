@@ -45,6 +45,7 @@ export type CairnVars = {
       | "MESSAGE_INDEXING"
       | "RECALL_WEIGHTS"
       | "RERANKER_MODEL"
+      | "RATES"
   ]?: string;
 };
 

@@ -77,11 +77,12 @@ function embedderOfModel(env: EmbedderBindings, inWorker: InWorker): Embedder | 
   const { AI, EMBEDDINGS_MODEL: name, EMBEDDINGS_URL } = env;
   const named = inWorker.find(({ model }) => model === name);
   if (named !== undefined) return named;
-  const isCloudflares = name?.startsWith("@cf/") === true;
-  // Workers AI has an OpenAI-compatible endpoint too, for deployments without the binding.
-  if (EMBEDDINGS_URL !== undefined && !(isCloudflares && AI !== undefined)) return endpointEmbedder(env);
-  if (name === undefined) return AI === undefined ? inWorker[0] : new WorkersAiEmbedder(AI);
-  if (isCloudflares && AI === undefined) return `EMBEDDINGS_MODEL is ${name}, and there is no AI binding`;
+  // An endpoint may be Cloudflare's too: Workers AI has one that is compatible with OpenAI's.
+  if (EMBEDDINGS_URL !== undefined) return endpointEmbedder(env);
+  // Never by the binding: every deployment has it, and on a laptop it refuses each call.
+  if (name === undefined) return inWorker[0];
+  if (name.startsWith("@cf/") && AI === undefined)
+    return `EMBEDDINGS_MODEL is ${name}, and there is no AI binding`;
   const model = workersAiModels.find((one) => one.name === name);
   if (AI !== undefined && model !== undefined) return new WorkersAiEmbedder(AI, model);
   const names = [...inWorker.map((one) => one.model), ...workersAiModels.map((one) => one.name)].join(", ");

@@ -232,8 +232,12 @@ it("shows what is still to be made of a tenant whose creation was stopped", asyn
 it.each([
   ["everything", FULL, ["VECTORIZE", "AI", "FACTS_0", "FACTS_2", 'JURISDICTION ("eu")']],
   ["Workers AI", [], ["AI", 'EMBEDDINGS_MODEL ("@cf/baai/bge-base-en-v1.5")']],
-  ["the embedded model and shards", ["--model", "static2-en-256", "--shards", "2"], ["FACTS_0", "FACTS_1"]],
-  ["the embedded model and Vectorize", ["--model", "static2-en-256", "--vectorize"], ["VECTORIZE"]],
+  [
+    "the embedded model and shards",
+    ["--model", "static2-en-256", "--shards", "2"],
+    ["AI", "FACTS_0", "FACTS_1"],
+  ],
+  ["the embedded model and Vectorize", ["--model", "static2-en-256", "--vectorize"], ["AI", "VECTORIZE"]],
 ])("writes a file that the real wrangler deploys, with %s", async (_, options, bindings) => {
   // Beside the others, as its paths start there.
   const directory = mkdtempSync(join(root, "tenants-test-"));
@@ -258,7 +262,7 @@ it.each([
     ).toString();
     for (const binding of ["USER_MEMORY", "PROMPT_CACHE", "DB", "ASSETS", ...bindings])
       expect(shown).toContain(`env.${binding}`);
-    const optional = ["VECTORIZE", "AI", "FACTS_0", "JURISDICTION"];
+    const optional = ["VECTORIZE", "FACTS_0", "JURISDICTION"];
     const unwanted = optional.filter((name) => !bindings.some((binding) => binding.startsWith(name)));
     for (const binding of unwanted) expect(shown).not.toContain(`env.${binding} `);
   } finally {

@@ -231,22 +231,6 @@ describe("create", () => {
     ]);
   });
 
-  it.each([
-    ["EMBEDDINGS_MODEL", "@cf/baai/bge-m3", true],
-    ["RERANKER_MODEL", "@cf/baai/bge-reranker-base", true],
-    ["LLM_MODEL", "@cf/meta/llama-3.1-8b-instruct", true],
-    ["LLM_MODEL", "gpt-5-mini", false],
-    ["RERANKER_MODEL", "", false],
-  ])("binds Workers AI where %s is '%s': %s", async (name, value, bound) => {
-    const desk = newDesk();
-    await create(desk, { ...plain, model: "static2-en-256" });
-    const file = parse(desk.files.read("acme") ?? "") as { vars: Record<string, string>; ai?: object };
-    expect(file.ai).toBeUndefined();
-    desk.files.write("acme", stringify({ ...file, vars: { ...file.vars, [name]: value } }));
-    await upgrade(desk, ["acme"]);
-    expect(parse(desk.files.read("acme") ?? "").ai).toEqual(bound ? { binding: "AI" } : undefined);
-  });
-
   it("sets a secret that nobody sees, keeps it for its owner alone, and prints a token of it", async () => {
     const desk = newDesk();
     await create(desk, plain);
