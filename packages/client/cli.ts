@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx cairn-memory token|export|import`: the commands of the repository that need nothing but a Cairn's address.
+// `npx cairn-memory token|export|import|doctor`: the commands of the repository that need nothing but a Cairn's address.
 import { argv, env, exit } from "node:process";
 import packageJson from "../../package.json" with { type: "json" };
 
@@ -7,6 +7,7 @@ const commands: Record<string, () => Promise<unknown>> = {
   token: () => import("../cli/token.ts"),
   export: () => import("../cli/export.ts"),
   import: () => import("../cli/import.ts"),
+  doctor: () => import("../cli/doctor.ts"),
 };
 
 const [, , name = ""] = argv;
@@ -21,6 +22,7 @@ if (command === undefined) {
   token   mints a token with the secret in CAIRN_SECRET
   export  writes a tenant's memory to files
   import  reads such files into a Cairn; with --from SOURCE, the exports of other systems
+  doctor  says what is wrong with a deployment, and what to do
 
 cairn-memory COMMAND --help prints the options of one.`);
   exit(name === "--help" ? 0 : 2);
