@@ -77,35 +77,54 @@ function statementOf(
   };
 }
 
+type Order = {
+  question: string;
+  asked: ReadonlySet<string>;
+  readings: readonly Reading[];
+  sums: readonly number[];
+  words: WordStatistics;
+  isPast: boolean;
+  until: number;
+  reader: StatementReader;
+  weights: StatementWeights;
+};
+
 /** Raises the later of two statements on one matter; the earlier one if the question is about the past. */
-export function orderByTime(
-  judged: readonly Judgement[],
-  {
-    question,
-    asked: stems,
-    readings,
-    sums,
-    words,
-    isPast,
-    until,
-    reader,
-    weights,
-  }: {
-    question: string;
-    asked: ReadonlySet<string>;
-    readings: readonly Reading[];
-    sums: readonly number[];
-    words: WordStatistics;
-    isPast: boolean;
-    until: number;
-    reader: StatementReader;
-    weights: StatementWeights;
-  },
-): void {
+export function orderByTime(judged: readonly Judgement[], order: Order): void {
+  const { sums, isPast, until, weights } = order;
+  const asked = askedBy(order);
+  const byTime = statementsOf(judged, order, asked);
+  const gains = new Map<number, number>();
+  const sumOf = ({ i }: Statement): number => sums[i] ?? 0;
+  const most = Math.max(...byTime.map(sumOf));
+  for (const [earlier, later] of pairsOf(byTime)) {
+    const succession = successionOf(earlier, later, { asked, isPast, isBest: sumOf(earlier) >= most });
+    if (succession === null) continue;
+    const { closeness, holds, changes } = succession;
+    const [winner, loser] = isPast || later.one.createdAt >= until ? [earlier, later] : [later, earlier];
+    const gap = Math.max(0, sumOf(loser) - sumOf(winner));
+    const gain = weights.later * closeness + (holds ? weights.change + weights.gap * gap : 0);
+    gains.set(winner.i, Math.max(gains.get(winner.i) ?? 0, gain));
+    const won = judged[winner.i];
+    if (holds && won !== undefined) won.reason = winner === later ? "later" : "earlier";
+    const replaced = judged[earlier.i];
+    if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy ??= later.i;
+  }
+  for (const [i, gain] of gains) {
+    const judgement = judged[i];
+    if (judgement !== undefined) judgement.added += gain;
+  }
+}
+
+function askedBy({ question, asked: stems, reader }: Order): Asked {
   const names = new Set(reader.tellingWords(namesIn(question).join(" ")).keys());
   const still = new Set(reader.tellingWords(STILL.exec(question)?.[1] ?? "").keys());
-  const asked: Asked = { stems, names, still };
-  const byTime = readings
+  return { stems, names, still };
+}
+
+/** The short statements of people about themselves, the earliest first. */
+const statementsOf = (judged: readonly Judgement[], { readings, words }: Order, asked: Asked): Statement[] =>
+  readings
     .filter(
       ({ i, onlyAsks, one, text }) =>
         !onlyAsks &&
@@ -116,37 +135,28 @@ export function orderByTime(
     )
     .map((reading) => statementOf(reading, { asked, words }))
     .toSorted((a, b) => a.one.createdAt - b.one.createdAt || a.one.n - b.one.n);
-  const gains = new Map<number, number>();
-  const most = Math.max(...byTime.map(({ i }) => sums[i] ?? 0));
+
+/** Each statement with each one before it. A memory of a sentence has the time of its message, and follows none of that time. */
+function* pairsOf(byTime: readonly Statement[]): Generator<[earlier: Statement, later: Statement], void> {
   for (const [k, later] of byTime.entries())
     for (const earlier of byTime.slice(0, k)) {
-      // A memory of a sentence has the time of its message.
       const areMessages = earlier.one.isMessage && later.one.isMessage;
-      if (earlier.one.createdAt === later.one.createdAt && !areMessages) continue;
-      const isBest = (sums[earlier.i] ?? 0) >= most;
-      const succession = successionOf(earlier, later, { asked, isPast, isBest });
-      if (succession === null) continue;
-      const { closeness, holds, changes } = succession;
-      const [winner, loser] =
-        isPast || later.one.createdAt >= until ? [earlier.i, later.i] : [later.i, earlier.i];
-      const gap = Math.max(0, (sums[loser] ?? 0) - (sums[winner] ?? 0));
-      const gain = weights.later * closeness + (holds ? weights.change + weights.gap * gap : 0);
-      gains.set(winner, Math.max(gains.get(winner) ?? 0, gain));
-      const won = judged[winner];
-      if (holds && won !== undefined) won.reason = winner === later.i ? "later" : "earlier";
-      const replaced = judged[earlier.i];
-      if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy ??= later.i;
+      if (earlier.one.createdAt !== later.one.createdAt || areMessages) yield [earlier, later];
     }
-  for (const [i, gain] of gains) {
-    const judgement = judged[i];
-    if (judgement !== undefined) judgement.added += gain;
-  }
 }
 
 /** The closeness of two statements, 0 to 1. `holds`: the later one tells what is so now; `changes`: by a word of change. */
 type Succession = { closeness: number; holds: boolean; changes: boolean };
 /** The succession of two versions of one fact. */
 const SAME_FACT: Succession = { closeness: 1, holds: true, changes: true };
+
+/** A later statement beside an earlier one: its stems that the later one lacks, of those of the question, and what both have. */
+type Pair = {
+  earlier: Statement;
+  later: Statement;
+  lacking: readonly string[];
+  common: readonly (readonly [stem: string, { rarity: number; isRare: boolean }])[];
+};
 
 /** The succession of two statements; null if they are about different things. `isBest`: the earlier one is what the query finds first. */
 function successionOf(
@@ -155,54 +165,90 @@ function successionOf(
   { asked, isPast, isBest }: { asked: Asked; isPast: boolean; isBest: boolean },
 ): Succession | null {
   // The date of a version tells if it was true at a time that is named.
-  if (later.one.fact !== undefined && later.one.fact === earlier.one.fact) return isPast ? SAME_FACT : null;
-  // A memory of a sentence replaces nothing in the message that it comes from.
-  if (earlier.text.includes(later.text)) return null;
-  if (later.kin !== null && later.kin !== earlier.kin) return null;
-  // "From now on …" orders something, and changes nothing that is so.
-  if (later.one.standing !== undefined && earlier.one.standing === undefined) return null;
-  if (isOfAnother(later.text, earlier.text)) return null;
-  // A text without an answer of the asked type replaces none.
-  if (later.lacksType && !earlier.lacksType) return null;
+  if (areVersions(earlier, later)) return isPast ? SAME_FACT : null;
+  if (areApart(earlier, later)) return null;
   const lacking = earlier.named.filter((stem) => !later.stems.has(stem));
   const common = [...earlier.stems].filter(([stem]) => later.stems.has(stem));
   if (lacking.some((stem) => /\d/.test(stem))) return null;
-  // Words of the question are the matter, and not the old value. Any two matters may have a day in common.
-  const inCommon = common.filter(([stem, { isRare }]) => isRare && !asked.stems.has(stem)).length;
-  const sameValue = later.changes && inCommon >= IN_COMMON && (earlier.named.length > 0 || isBest);
-  const covers = earlier.named.length > 0 && lacking.length === 0;
-  const shared = earlier.named.length - lacking.length;
-  const ends =
-    later.changes && asked.still.size > 0 && shared > 0 && lacking.every((stem) => asked.still.has(stem));
-  const corrects =
-    later.corrects &&
-    shared > 0 &&
-    later.stems.size - shared <= CORRECTION &&
-    !lacking.some((stem) => asked.names.has(stem));
-  const isTold = (stem: string): boolean => !asked.names.has(stem);
-  const told = earlier.named.filter(isTold);
-  // A change names the matter, and may leave out what follows it: "The vet moved it" is about the vet appointment. A word before the
-  // matter tells it from another: the office password.
-  const order = [...asked.stems];
+  const pair = { earlier, later, lacking, common };
+  const isWhole = takesUpWhole(pair, asked);
+  if (!isWhole && !hasItsValue(pair, asked, isBest) && !takesUpHalf(pair, asked) && !settles(pair))
+    return null;
+  const closeness = closenessOf(pair);
+  const holds = later.changes || settles(pair) || isFactOfMessage(pair);
+  // A name alone may be of another matter.
+  const isSame = later.changes || (holds && namesMost(earlier, asked));
+  const least = isWhole ? (isSame ? CLOSE_WITH_CHANGE : CLOSE) : CLOSE_IN_PART;
+  return closeness < least ? null : { closeness, holds, changes: later.changes };
+}
+
+const areVersions = (earlier: Statement, later: Statement): boolean =>
+  later.one.fact !== undefined && later.one.fact === earlier.one.fact;
+
+/** True for a fact of which one version is true at a time: it says what holds now. */
+const isFactOfMessage = ({ earlier, later }: Pair): boolean =>
+  later.one.fact !== undefined && earlier.one.isMessage;
+
+/** True if the later one cannot be about what the earlier one says. */
+const areApart = (earlier: Statement, later: Statement): boolean =>
+  // A memory of a sentence replaces nothing in the message that it comes from.
+  earlier.text.includes(later.text) ||
+  (later.kin !== null && later.kin !== earlier.kin) ||
+  // "From now on …" orders something, and changes nothing that is so.
+  (later.one.standing !== undefined && earlier.one.standing === undefined) ||
+  isOfAnother(later.text, earlier.text) ||
+  // A text without an answer of the asked type replaces none.
+  (later.lacksType && !earlier.lacksType);
+
+const sharedOf = ({ earlier, lacking }: Pair): number => earlier.named.length - lacking.length;
+
+/** True if the later one has all that the question names of the earlier one, ends what may still be so, or corrects it. */
+function takesUpWhole(pair: Pair, { still, names }: Asked): boolean {
+  const { later, lacking } = pair;
+  const shared = sharedOf(pair);
+  if (shared === 0) return false;
+  if (lacking.length === 0) return true;
+  if (later.changes && still.size > 0 && lacking.every((stem) => still.has(stem))) return true;
+  return (
+    later.corrects && later.stems.size - shared <= CORRECTION && !lacking.some((stem) => names.has(stem))
+  );
+}
+
+/** True if a change has the old value: a rare word that is not the question's. Any two matters may have a day in common. */
+function hasItsValue({ earlier, later, common }: Pair, { stems }: Asked, isBest: boolean): boolean {
+  const inCommon = common.filter(([stem, { isRare }]) => isRare && !stems.has(stem)).length;
+  return later.changes && inCommon >= IN_COMMON && (earlier.named.length > 0 || isBest);
+}
+
+/**
+ * True if a change names the matter, and leaves out what follows it: "The vet moved it" is about the vet appointment. A word before
+ * the matter tells it from another: the office password.
+ */
+function takesUpHalf({ earlier, later, lacking }: Pair, { stems, names }: Asked): boolean {
+  const told = earlier.named.filter((stem) => !names.has(stem));
+  const order = [...stems];
   const lastShared = order.findLastIndex((stem) => later.stems.has(stem));
-  const half =
+  return (
     later.changes &&
     told.length > 0 &&
     told.length >= 2 * lacking.length &&
-    lacking.every((stem) => isTold(stem) && order.indexOf(stem) > lastShared);
-  // What was supposed gives way to what is stated, of which it need not have the words.
-  const settles = earlier.supposes && !later.supposes && shared > 0;
-  if (!sameValue && !covers && !ends && !corrects && !half && !settles) return null;
+    lacking.every((stem) => !names.has(stem) && order.indexOf(stem) > lastShared)
+  );
+}
+
+/** True if what was supposed gives way to what is stated, of which it need not have the words. */
+const settles = (pair: Pair): boolean => pair.earlier.supposes && !pair.later.supposes && sharedOf(pair) > 0;
+
+/** True if a statement has half of the question's words, its names left out. */
+function namesMost({ named }: Statement, { stems, names }: Asked): boolean {
+  const told = named.filter((stem) => !names.has(stem)).length;
+  return told > 0 && told >= [...stems].filter((stem) => !names.has(stem)).length / 2;
+}
+
+function closenessOf({ earlier, later, common }: Pair): number {
   const least = Math.min(weightOf(earlier.stems), weightOf(later.stems));
   const overlap = least === 0 ? 0 : weightOf(common) / least;
-  const closeness = (cosineOf(earlier.vector, later.vector) + overlap) / 2;
-  // A fact of which one version is true at a time says what holds now. A name alone may be of another matter.
-  const holds = later.changes || settles || (later.one.fact !== undefined && earlier.one.isMessage);
-  const isSame =
-    later.changes || (holds && told.length > 0 && told.length >= [...asked.stems].filter(isTold).length / 2);
-  const inPart = !covers && !ends && !corrects;
-  if (closeness < (inPart ? CLOSE_IN_PART : isSame ? CLOSE_WITH_CHANGE : CLOSE)) return null;
-  return { closeness, holds, changes: later.changes };
+  return (cosineOf(earlier.vector, later.vector) + overlap) / 2;
 }
 
 function weightOf(stems: Iterable<readonly [string, { rarity: number }]>): number {
