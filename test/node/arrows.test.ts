@@ -47,6 +47,7 @@ const rooms: readonly Room[] = [
   { name: "console", path: "packages/console", imports: "client domain examples" },
   { name: "cli", path: "packages/cli", imports: "dev client worker platform domain" },
   { name: "dev", path: "packages/dev", imports: "console client platform domain" },
+  { name: "python", path: "packages/python", imports: "dev" },
   { name: "tenant", path: "packages/tenant", imports: "platform domain" },
   { name: "lab", path: "packages/lab", imports: "*" },
   { name: "examples", path: "examples", imports: "dev" },
