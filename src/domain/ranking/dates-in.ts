@@ -157,14 +157,9 @@ const OTHER_WORDS = /^(?:mar|march|may|april|june|august|jan|dec)$/i;
 const SHORT_WEEKDAY = /^(?:on )?(?:sun|mon|wed|sat|tue|tues|thu|thurs?|fri)\.?$/i;
 
 /** True if the words are likely not meant as a date: "may I", "we sat", "24/7", "in 10 minutes", "the last day of school". */
-function isLikelyNoDate({ text, start, index }: ParsedDate, before: string, after: string): boolean {
-  const tags = start.tags();
-  if (tags.has("casualReference/now")) return true;
-  if (tags.has("result/relativeDateAndTime") && !/\bago$/i.test(text) && !ROLLING.test(text)) return true;
-  if (/^(?:the |on )*(?:weekends?|weekdays?|day (?:before|after))$/i.test(text)) return true;
-  // The distance to another event: "two days before the race".
-  if (/ (?:before|earlier)$/i.test(text)) return true;
-  if (/^[+-]/.test(text) || /\b(?:every|each)\s+$/i.test(before)) return true;
+function isLikelyNoDate(found: ParsedDate, before: string, after: string): boolean {
+  const { text, index } = found;
+  if (isDistance(found) || /\b(?:every|each)\s+$/i.test(before)) return true;
   if (/^(?:last|past|this) \w+$/i.test(text) && /^ (?:of|before|after)\b/i.test(after)) return true;
   // Versions, addresses, ratios: with a year of four digits they are dates.
   if (/^[\d./]+$/.test(text)) return !/(?:^|\D)\d{4}(?:\D|$)/.test(text) || /[\w./-]$/.test(before);
@@ -174,24 +169,25 @@ function isLikelyNoDate({ text, start, index }: ParsedDate, before: string, afte
   return index > 0 && /[$€£#]$/.test(before);
 }
 
+/** True for a time that is no day: "now", "in 10 minutes", "the weekend", "two days before" another event. */
+function isDistance({ text, start }: ParsedDate): boolean {
+  const tags = start.tags();
+  return (
+    tags.has("casualReference/now") ||
+    (tags.has("result/relativeDateAndTime") && !/\bago$/i.test(text) && !ROLLING.test(text)) ||
+    /^(?:the |on )*(?:weekends?|weekdays?|day (?:before|after))$/i.test(text) ||
+    / (?:before|earlier)$/i.test(text) ||
+    /^[+-]/.test(text)
+  );
+}
+
 function dateOf(found: ParsedDate["start"], text: string, now: number): NamedDate | null {
   const today = new Date(Math.floor(now / DAY) * DAY);
-  const get = (part: "year" | "month" | "day") => found.get(part) ?? 0;
-  const day = new Date(Date.UTC(get("year"), get("month") - 1, get("day")));
+  const partOf = (part: "year" | "month" | "day"): number => found.get(part) ?? 0;
+  const [year, month, dayOfMonth] = [partOf("year"), partOf("month"), partOf("day")] as const;
+  const day = new Date(Date.UTC(year, month - 1, dayOfMonth));
   const turn = /^(last|past|this) (week|weekend|month|quarter|year)$/i.exec(text);
-  if (turn !== null) {
-    const grain = turn[2]?.toLowerCase() ?? "";
-    if (!isGrain(grain)) return null;
-    const current = SPANS[grain](today);
-    const isThis = turn[1]?.toLowerCase() === "this";
-    return once(
-      isThis
-        ? current
-        : grain === "weekend"
-          ? days(current.from - 7 * DAY, 2)
-          : SPANS[grain](new Date(current.from - DAY)),
-    );
-  }
+  if (turn !== null) return turnOf(turn, today);
   if (/^this (?:morning|noon|afternoon|evening)$/i.test(text)) return once(SPANS.day(today));
   // "The last 3 days" go up to now.
   if (ROLLING.test(text)) return once({ from: day.getTime(), to: today.getTime() + DAY });
@@ -199,19 +195,31 @@ function dateOf(found: ParsedDate["start"], text: string, now: number): NamedDat
   if (/\bweeks? ago$/i.test(text)) return once(days(day.getTime() - 3 * DAY, 7));
   const grain = [...found.tags()].find(isGrain) ?? grainOf(found);
   if (grain === null) return null;
-  if (found.isCertain("weekday") && !found.isCertain("day")) {
-    const weekday = found.get("weekday") ?? 0;
-    if (/\blast week$/i.test(text)) return once(days(mondayOf(today) + (((weekday + 6) % 7) - 7) * DAY, 1));
-    const since = (today.getUTCDay() - weekday + 7) % 7;
-    if (/^next\b/i.test(text)) return null;
-    const isToday = since === 0 && !/^(?:last|past)\b/i.test(text);
-    return once(days(today.getTime() - (isToday ? 0 : since || 7) * DAY, 1));
-  }
-  if (grain === "year" || found.isCertain("year")) {
-    if (grain === "day") return once(SPANS.day(day));
-    return once(SPANS[grain](new Date(Date.UTC(get("year"), grain === "year" ? 0 : get("month") - 1))));
-  }
-  return recurring(grain, get("month") - 1, grain === "day" ? get("day") : 1, now);
+  if (found.isCertain("weekday") && !found.isCertain("day"))
+    return weekdayOf(found.get("weekday") ?? 0, text, today);
+  if (grain !== "year" && !found.isCertain("year"))
+    return recurring(grain, month - 1, grain === "day" ? dayOfMonth : 1, now);
+  if (grain === "day") return once(SPANS.day(day));
+  return once(SPANS[grain](new Date(Date.UTC(year, grain === "year" ? 0 : month - 1))));
+}
+
+/** "This week", "last weekend". */
+function turnOf([, which = "", of = ""]: RegExpExecArray, today: Date): NamedDate | null {
+  const grain = of.toLowerCase();
+  if (!isGrain(grain)) return null;
+  const current = SPANS[grain](today);
+  if (which.toLowerCase() === "this") return once(current);
+  if (grain === "weekend") return once(days(current.from - 7 * DAY, 2));
+  return once(SPANS[grain](new Date(current.from - DAY)));
+}
+
+/** The last such day of the week, today included; null for one to come. */
+function weekdayOf(weekday: number, text: string, today: Date): NamedDate | null {
+  if (/\blast week$/i.test(text)) return once(days(mondayOf(today) + (((weekday + 6) % 7) - 7) * DAY, 1));
+  if (/^next\b/i.test(text)) return null;
+  const since = (today.getUTCDay() - weekday + 7) % 7;
+  const isToday = since === 0 && !/^(?:last|past)\b/i.test(text);
+  return once(days(today.getTime() - (isToday ? 0 : since || 7) * DAY, 1));
 }
 
 /** The finest part of a date that was said. */
