@@ -8,7 +8,7 @@ const exceptions = {
 
 const USE =
   "A test that reads the real clock is red by chance. In workerd use `clock()` and `control` of test/doubles/control.ts; " +
-  "for a server use `fromNow()` of test/from-now.ts; to let time pass use `pass()` of packages/client/test/adapters/clocked.ts.";
+  "for a server use `fromNow()` of test/from-now.ts; to let time pass use `pass()` of packages/adapters/test/clocked.ts.";
 const POLL = "This gives up after a second. Use `expect.poll`, to which vitest.config.ts gives a minute.";
 
 const isName = (node, name) => node.type === "Identifier" && node.name === name;

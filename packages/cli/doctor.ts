@@ -1,6 +1,6 @@
 // `npm run doctor -- --url URL [--token TOKEN]`: asks a deployment about what operators get wrong, and says what to do.
 import { optionsOf, refuse } from "./transfer/cairn.ts";
-import { calledAs } from "./called-as.ts";
+import { calledAs } from "./transfer/called-as.ts";
 
 const usage = `usage: ${calledAs("doctor")} --url URL [--token TOKEN] [--json]
   --url    the address of Cairn; default: CAIRN_URL

@@ -18,7 +18,7 @@ import {
   run,
   userPath,
 } from "./transfer/cairn.ts";
-import { calledAs } from "./called-as.ts";
+import { calledAs } from "./transfer/called-as.ts";
 
 const usage = `usage: ${calledAs("export")} (--all | --user ID) --url URL --token TOKEN [--out DIR]
   --all    every user of the tenant: needs a token of '*' with the scopes read and admin

@@ -2,15 +2,9 @@
 import { openAsBlob } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { z } from "zod";
-import {
-  EndLine,
-  ExportHeader,
-  type ImportAnswer,
-  type ImportCounts,
-  OUTCOMES,
-} from "#domain/schema/transfer.ts";
-import { linesOf } from "../../src/worker/transfer/lines.ts";
+import type { ImportAnswer, ImportCounts } from "#domain/schema/transfer.ts";
+import { FORMAT, OUTCOMES } from "#domain/transfer/format.ts";
+import { linesOf } from "#domain/transfer/lines.ts";
 import {
   ask,
   type Cairn,
@@ -26,7 +20,10 @@ import {
 } from "./transfer/cairn.ts";
 import { add, inWords, told } from "./transfer/counts.ts";
 import { type Part, partsOf } from "./transfer/parts.ts";
-import { calledAs } from "./called-as.ts";
+import { calledAs } from "./transfer/called-as.ts";
+
+/** By this name the published command finds the importers, which the build names in place of their source. */
+const IMPORTERS = "cairn-memory-importers";
 
 const usage = `usage: ${calledAs("import")} (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
@@ -61,25 +58,38 @@ async function exportedUser(file: string): Promise<string> {
   let [count, last] = [0, ""];
   for await (const line of linesIn(file)) {
     count++;
-    if (count === 1) userId = shapeOf(ExportHeader, line)?.userId ?? null;
+    if (count === 1) userId = userOf(line);
     if (userId === null) break;
     last = line;
   }
   if (userId === null) throw new CannotGoOn(`${file} is no export of Cairn.`);
-  const end = shapeOf(EndLine, last);
-  if (end === null) throw new CannotGoOn(`${file} ends too early: its last line is missing. ${NOT_SENT}`);
-  if (end.lines !== count)
-    throw new CannotGoOn(`${file} is not whole: it has ${count} lines, of ${end.lines}. ${NOT_SENT}`);
+  const lines = linesTold(last);
+  if (lines === null) throw new CannotGoOn(`${file} ends too early: its last line is missing. ${NOT_SENT}`);
+  if (lines !== count)
+    throw new CannotGoOn(`${file} is not whole: it has ${count} lines, of ${lines}. ${NOT_SENT}`);
   return userId;
 }
 
 const NOT_SENT = "Nothing of it was sent.";
 
-function shapeOf<T>(shape: z.ZodType<T>, line: string): T | null {
+/** The user of an export's first line; null if the line is none. */
+function userOf(line: string): string | null {
+  const { format, userId } = fieldsOf(line);
+  return format === FORMAT && typeof userId === "string" ? userId : null;
+}
+
+/** The number of lines that an export's last line tells; null if the line is none. */
+function linesTold(line: string): number | null {
+  const { type, lines } = fieldsOf(line);
+  return type === "end" && typeof lines === "number" ? lines : null;
+}
+
+/** The fields of a line. Cairn checks their shapes, as its schemas weigh more than all of this command. */
+function fieldsOf(line: string): Record<string, unknown> {
   try {
-    return shape.safeParse(JSON.parse(line)).data ?? null;
+    return Object(JSON.parse(line)) as Record<string, unknown>;
   } catch {
-    return null;
+    return {};
   }
 }
 
@@ -145,6 +155,20 @@ async function main(): Promise<void> {
   if (failed > 0) process.exitCode = 1;
 }
 
+/** The importers are a package of their own, as most who call an API import nothing. */
+async function importers(): Promise<typeof import("../importers/src/main.ts")> {
+  try {
+    return await import("../importers/src/main.ts");
+  } catch (error) {
+    if (!String(error).includes(`Cannot find package '${IMPORTERS}'`)) throw error;
+    throw new CannotGoOn(
+      `--from needs the package ${IMPORTERS}, beside the command. Install both here, and repeat the command:\n` +
+        `npm install cairn-memory ${IMPORTERS}`,
+    );
+  }
+}
+
 // Exports of other systems have options of their own.
-if (process.argv.some((given) => /^--from(=|$)/.test(given))) await import("./import-from/main.ts");
+if (process.argv.some((given) => /^--from(=|$)/.test(given)))
+  await run(async () => (await importers()).importFrom());
 else await run(main);

@@ -1,19 +1,20 @@
 #!/usr/bin/env node
-// `npx cairn-memory token|export|import|doctor`: the commands of the repository that need nothing but a Cairn's address.
+// `npx cairn-memory token|export|import|doctor`: the commands of the repository that need nothing but a Cairn's address, as the build of
+// packages/client bundles them.
 import { argv, env, exit } from "node:process";
-import packageJson from "../../package.json" with { type: "json" };
+import { version } from "../client/package.json";
 
 const commands: Record<string, () => Promise<unknown>> = {
-  token: () => import("../cli/token.ts"),
-  export: () => import("../cli/export.ts"),
-  import: () => import("../cli/import.ts"),
-  doctor: () => import("../cli/doctor.ts"),
+  token: () => import("./token.ts"),
+  export: () => import("./export.ts"),
+  import: () => import("./import.ts"),
+  doctor: () => import("./doctor.ts"),
 };
 
 const [, , name = ""] = argv;
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if (name === "--version") {
-  console.log(packageJson.version);
+  console.log(version);
   exit(0);
 }
 if (command === undefined) {
@@ -21,7 +22,8 @@ if (command === undefined) {
   console.error(`usage: cairn-memory ${Object.keys(commands).join("|")} …
   token   mints a token with the secret in CAIRN_SECRET
   export  writes a tenant's memory to files
-  import  reads such files into a Cairn; with --from SOURCE, the exports of other systems
+  import  reads such files into a Cairn; with --from SOURCE, the exports of other systems,
+          for which it needs the package cairn-memory-importers
   doctor  says what is wrong with a deployment, and what to do
 
 cairn-memory COMMAND --help prints the options of one.`);

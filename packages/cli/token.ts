@@ -17,7 +17,7 @@ import {
   USUAL_SCOPES,
   trusts,
 } from "#domain/token.ts";
-import { calledAs } from "./called-as.ts";
+import { calledAs } from "./transfer/called-as.ts";
 import { consoleLink } from "../dev/console-link.ts";
 import { holderOf, STATE } from "../dev/server-address.ts";
 

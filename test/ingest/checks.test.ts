@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { checkProposal, checksAgainst } from "../../src/domain/ingest/checks/check-proposal.ts";
 import { type Reason, reasons } from "../../src/domain/ingest/checks/reasons.ts";
-import { sourceMessage } from "./source-message.ts";
-import { factOf, inGroups, reasonsAgainst, windowOf } from "./statement.ts";
+import { sourceMessage } from "../../packages/lab/evals/source-message.ts";
+import { factOf, inGroups, reasonsAgainst, windowOf } from "../../packages/lab/evals/statement.ts";
 import earlier from "./statements/earlier.json";
 import kinds from "./statements/kinds.json";
 import second from "./statements/second.json";

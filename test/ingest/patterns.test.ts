@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { candidatesIn } from "../../src/domain/ingest/patterns.ts";
 import { checkProposal } from "../../src/domain/ingest/checks/check-proposal.ts";
 import type { SourceMessage } from "../../src/domain/ingest/proposal.ts";
-import { sourceMessage } from "./source-message.ts";
-import { windowOf } from "./statement.ts";
+import { sourceMessage } from "../../packages/lab/evals/source-message.ts";
+import { windowOf } from "../../packages/lab/evals/statement.ts";
 import earlier from "./statements/earlier.json";
 import kinds from "./statements/kinds.json";
 

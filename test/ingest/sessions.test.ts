@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SourceMessage } from "../../src/domain/ingest/proposal.ts";
 import { sessionsOf } from "../../src/domain/ingest/sessions.ts";
-import { sourceMessage } from "./source-message.ts";
+import { sourceMessage } from "../../packages/lab/evals/source-message.ts";
 
 const MINUTE = 60_000;
 const options = { gapMs: 30 * MINUTE };

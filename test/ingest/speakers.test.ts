@@ -16,7 +16,7 @@ import { control, restore } from "../doubles/control.ts";
 import { ScriptedModel } from "../doubles/language-models.ts";
 import { append, create } from "../thread-calls.ts";
 import { ingest, ingested, memoriesOf } from "./calls.ts";
-import { sourceMessage } from "./source-message.ts";
+import { sourceMessage } from "../../packages/lab/evals/source-message.ts";
 import poisoned from "./statements/names.json";
 
 afterEach(restore);

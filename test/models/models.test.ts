@@ -8,7 +8,7 @@ import { WorkersAiModel } from "../../src/platform/models/workers-ai.ts";
 import type { WorkersAi } from "../../src/platform/embeddings/workers-ai.ts";
 import type { Endpoint } from "../../src/platform/endpoint-request.ts";
 import { failing, late, malformed, ScriptedModel } from "../doubles/language-models.ts";
-import { sourceMessage } from "../ingest/source-message.ts";
+import { sourceMessage } from "../../packages/lab/evals/source-message.ts";
 
 const request: GenerateRequest = {
   system: "Extract.",

@@ -75,7 +75,7 @@ it("takes away the files of a former model", () => {
 
 it.each([
   ["vitest.config.ts", ["console", "docs", "model", "tokenizer"]],
-  ["packages/client/scripts/build.ts", ["console", "docs", "model", "tokenizer"]],
+  ["packages/embed/scripts/build.ts", ["console", "docs", "model", "tokenizer"]],
 ])("%s assembles the parts", (file, parts) => {
   const [, call = ""] = /packages\/dev\/assets\.ts"\)?,([^\])]+)[\])]/.exec(read(file)) ?? [];
   const words = [...call.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word);

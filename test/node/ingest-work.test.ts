@@ -1,7 +1,7 @@
 // The checks of an ingest read a hostile text at no more than twelve times the CPU of a plain one of its length.
 import { expect, it } from "vitest";
 import { checksAgainst } from "../../src/domain/ingest/checks/check-proposal.ts";
-import { factOf, windowOf } from "../ingest/statement.ts";
+import { factOf, windowOf } from "../../packages/lab/evals/statement.ts";
 import { ratioOfWork } from "./least-work.ts";
 
 /** Facts that cite one message, as many as a model finds in it. */

@@ -435,7 +435,7 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
         "questions that the memory should answer: lost",
       ].map((row) => ({ because: EVAL, row })),
       {
-        because: "`npm --prefix packages/client run bench` measures it",
+        because: "`npm --prefix packages/adapters run bench` measures it",
         section: "## What it does to the cache and the bill",
       },
     ],

@@ -1,6 +1,6 @@
 // Cloudflare's Agent Memory binding over Cairn.
-import type { Cairn } from "../cairn.ts";
-import type { OptionNames } from "../known-options.ts";
+import type { Cairn } from "../../client/src/cairn.ts";
+import type { OptionNames } from "../../client/src/known-options.ts";
 import { CairnProfile, type Synthesize } from "./agent-memory/profile.ts";
 import type { AgentMemoryNamespace } from "./agent-memory/types.ts";
 import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";

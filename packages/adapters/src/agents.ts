@@ -1,7 +1,7 @@
 // Cloudflare's `agents` SDK: a block for `agents/context`, and the ingest of `agents/sessions`.
-import type { Cairn } from "../cairn.ts";
-import { waitingText } from "../../../../src/domain/conversation/waiting-text.ts";
-import type { OptionNames } from "../known-options.ts";
+import type { Cairn } from "../../client/src/cairn.ts";
+import { waitingText } from "../../../src/domain/conversation/waiting-text.ts";
+import type { OptionNames } from "../../client/src/known-options.ts";
 import { type ContextFailure, guarded } from "./context/guarded.ts";
 import { memoryOf } from "./context/memory-of.ts";
 import {

@@ -1,11 +1,11 @@
 import type { MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
-import type { Cairn } from "../cairn.ts";
+import type { Cairn } from "../../client/src/cairn.ts";
 import { bytesOf, fitsOneBatch, type MemoryFile, MemoryFiles, type Write } from "./anthropic/files.ts";
 import { inRange, inserted, replaced } from "./anthropic/lines.ts";
 import { listing, size } from "./anthropic/listing.ts";
 import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { requireUser } from "./options/require-options.ts";
-import type { OptionNames } from "../known-options.ts";
+import type { OptionNames } from "../../client/src/known-options.ts";
 import { normalPath, ROOT } from "./anthropic/paths.ts";
 
 export type { MemoryFailure } from "./context/memory-options.ts";

@@ -1,4 +1,4 @@
-import type { CallOptions } from "../index.ts";
+import type { CallOptions } from "../../client/src/index.ts";
 import { Background } from "./dex/background.ts";
 import { blockOf, type Remembered } from "./dex/block.ts";
 import { recallEpisodes } from "./dex/episodes.ts";
@@ -8,7 +8,7 @@ import { Seen, textOf } from "./dex/messages.ts";
 import { Procedures } from "./dex/procedures.ts";
 import { limited, withinLimit } from "./limits/time-limit.ts";
 import { requireValid, requireUser, isNumberOrUnset } from "./options/require-options.ts";
-import type { OptionNames } from "../known-options.ts";
+import type { OptionNames } from "../../client/src/known-options.ts";
 import { toolsOf } from "./dex/tools.ts";
 import type { DexBlock, DexMemory, DexMemoryOptions, DexMessage } from "./dex/types.ts";
 

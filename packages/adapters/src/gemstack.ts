@@ -39,12 +39,12 @@ export {
   type ContinuationOptions,
   type ContinuationRefusal,
   validateContinuation,
-} from "../../../../src/domain/conversation/continuation.ts";
+} from "../../../src/domain/conversation/continuation.ts";
 export {
   assertValidContinuation,
   ContinuationValidationError,
   type ContinuationValidator,
   defaultContinuationValidator,
-} from "../../../../src/domain/conversation/continuation-validator.ts";
-export type { AiMessage, AnyMessage, ContentPart } from "../../../../src/domain/conversation/message.ts";
-export { sanitizeConversation } from "../../../../src/domain/conversation/sanitize.ts";
+} from "../../../src/domain/conversation/continuation-validator.ts";
+export type { AiMessage, AnyMessage, ContentPart } from "../../../src/domain/conversation/message.ts";
+export { sanitizeConversation } from "../../../src/domain/conversation/sanitize.ts";

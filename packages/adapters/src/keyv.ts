@@ -1,8 +1,8 @@
-import type { Cairn } from "../cairn.ts";
+import type { Cairn } from "../../client/src/cairn.ts";
 import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries } from "./entries/large-entries.ts";
 import { requireUser } from "./options/require-options.ts";
-import type { OptionNames } from "../known-options.ts";
+import type { OptionNames } from "../../client/src/known-options.ts";
 import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 
 export type CairnKeyvOptions = TimeLimit & {

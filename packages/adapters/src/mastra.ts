@@ -2,7 +2,7 @@ import { MastraCompositeStore } from "@mastra/core/storage";
 import { CairnMemoryStorage } from "./mastra/memory-storage.ts";
 import { type CairnMemoryStorageOptions, MEMORY_STORAGE_OPTIONS } from "./mastra/memory-storage-options.ts";
 import { requireUser } from "./options/require-options.ts";
-import type { OptionNames } from "../known-options.ts";
+import type { OptionNames } from "../../client/src/known-options.ts";
 
 export type { MemoryFailure } from "./context/memory-options.ts";
 export type { ContextOptions } from "./context/prompt-memory.ts";

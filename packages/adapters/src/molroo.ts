@@ -1,6 +1,6 @@
-import type { Cairn, Memory } from "../index.ts";
+import type { Cairn, Memory } from "../../client/src/index.ts";
 import { requireUser } from "./options/require-options.ts";
-import type { OptionNames } from "../known-options.ts";
+import type { OptionNames } from "../../client/src/known-options.ts";
 import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { episodeBody, episodeOf } from "./molroo/episode.ts";
 import { askable, within } from "./molroo/fields.ts";

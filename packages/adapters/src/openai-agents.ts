@@ -1,8 +1,8 @@
-import { hasCode } from "../error.ts";
-import { newId } from "../new-id.ts";
+import { hasCode } from "../../client/src/error.ts";
+import { newId } from "../../client/src/new-id.ts";
 import type { AgentInputItem, Session, SessionInputCallback } from "@openai/agents-core";
-import type { Cairn } from "../cairn.ts";
-import type { StoredMessage } from "../shapes.ts";
+import type { Cairn } from "../../client/src/cairn.ts";
+import type { StoredMessage } from "../../client/src/shapes.ts";
 import { batchesBySize } from "./calls/batches-by-size.ts";
 import { type FoundThread, memoryOf } from "./context/memory-of.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./context/require-context-options.ts";
 import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { requireUser } from "./options/require-options.ts";
-import { type OptionNames, requireKnownOptions } from "../known-options.ts";
+import { type OptionNames, requireKnownOptions } from "../../client/src/known-options.ts";
 import { itemsOf, messageOf } from "./openai-agents/item.ts";
 import { promptMessage } from "./openai-agents/prompt.ts";
 import { SessionBlocks } from "./openai-agents/session-blocks.ts";

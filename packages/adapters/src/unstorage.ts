@@ -1,9 +1,9 @@
-import type { Cairn } from "../cairn.ts";
-import type { CallOptions } from "../options.ts";
+import type { Cairn } from "../../client/src/cairn.ts";
+import type { CallOptions } from "../../client/src/options.ts";
 import { inBatches } from "./entries/in-batches.ts";
 import { ENTRY_BYTES, LargeEntries, type LargeEntry } from "./entries/large-entries.ts";
 import { requireUser } from "./options/require-options.ts";
-import type { OptionNames } from "../known-options.ts";
+import type { OptionNames } from "../../client/src/known-options.ts";
 import { limited, limitMethods, type TimeLimit } from "./limits/time-limit.ts";
 import { bytesOf, entryOfBytes, entryOfText, textOf } from "./unstorage/entry-value.ts";
 

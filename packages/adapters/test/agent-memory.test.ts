@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, it } from "vitest";
-import { agentMemory, type AgentMemoryNamespace } from "../../src/adapters/agent-memory.ts";
+import { agentMemory, type AgentMemoryNamespace } from "../src/agent-memory.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { failing } from "./broken.ts";
 import type { AgentMemoryNamespace as CloudflareNamespace } from "@cloudflare/workers-types/index.ts";

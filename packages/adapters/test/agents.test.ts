@@ -1,7 +1,7 @@
 // The block in the SDK's own ContextBlocks, and sessions as `agents/sessions` gives them.
 import { ContextBlocks } from "agents/context";
 import { describe, expect, it } from "vitest";
-import { cairnMemoryBlock, cairnSessionIngest, type ReadSession } from "../../src/adapters/agents.ts";
+import { cairnMemoryBlock, cairnSessionIngest, type ReadSession } from "../src/agents.ts";
 import { failing } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

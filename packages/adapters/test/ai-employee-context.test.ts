@@ -1,13 +1,9 @@
 // A context beside the SDK's own step: what a provider's cache sees of both, over the turns of a conversation.
 import { generateText, isStepCount, type ModelMessage, type PrepareStepFunction } from "ai";
 import { beforeEach, expect, it, vi } from "vitest";
-import {
-  cairnMemoryStore,
-  composePrepareStep,
-  createMemoryPrepareStep,
-} from "../../src/adapters/ai-employee.ts";
-import { memoryStep } from "../../src/adapters/ai-sdk.ts";
-import type { Cairn } from "../../src/index.ts";
+import { cairnMemoryStore, composePrepareStep, createMemoryPrepareStep } from "../src/ai-employee.ts";
+import { memoryStep } from "../src/ai-sdk.ts";
+import type { Cairn } from "../../client/src/index.ts";
 import { calls, promptsOf, says, scripted } from "./ai-sdk-model.ts";
 import { begin, weather } from "./ai-sdk-thread.ts";
 

@@ -17,7 +17,7 @@ import {
   composePrepareStep,
   createMemoryPrepareStep,
   type MemoryStore,
-} from "../../src/adapters/ai-employee.ts";
+} from "../src/ai-employee.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { busy, observed } from "./observed.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { cairnMemoryStore, type CairnMemoryStore, type MemoryStore } from "../../src/adapters/ai-employee.ts";
-import { CairnError } from "../../src/index.ts";
+import { cairnMemoryStore, type CairnMemoryStore, type MemoryStore } from "../src/ai-employee.ts";
+import { CairnError } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { ODD_KEYS } from "./keys.ts";
 import { busy, observed, silentServer } from "./observed.ts";

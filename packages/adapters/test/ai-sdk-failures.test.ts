@@ -1,8 +1,8 @@
 // What the middleware does where memory, or the model, fails.
 import { generateText } from "ai";
 import { describe, expect, it, vi } from "vitest";
-import type { ConversationOptions } from "../../src/adapters/ai-sdk.ts";
-import type { CairnError, CairnOptions } from "../../src/index.ts";
+import type { ConversationOptions } from "../src/ai-sdk.ts";
+import type { CairnError, CairnOptions } from "../../client/src/index.ts";
 import { says, scripted } from "./ai-sdk-model.ts";
 import { begin, messagesOf, withMemory } from "./ai-sdk-thread.ts";
 import { clientOf, newUser } from "./cairn.ts";

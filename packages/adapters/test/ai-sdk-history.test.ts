@@ -1,10 +1,10 @@
 // What is stored of the SDK's messages, and what a model is given of it again, for any of them.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { promptOf as promptOfStored } from "../../src/adapters/ai-sdk/history.ts";
-import type { Prompt, PromptMessage, UserMessage } from "../../src/adapters/ai-sdk/sdk.ts";
-import { storedMessage } from "../../src/adapters/ai-sdk/stored-message.ts";
-import { type Message, sanitizeConversation } from "../../src/index.ts";
+import { promptOf as promptOfStored } from "../src/ai-sdk/history.ts";
+import type { Prompt, PromptMessage, UserMessage } from "../src/ai-sdk/sdk.ts";
+import { storedMessage } from "../src/ai-sdk/stored-message.ts";
+import { type Message, sanitizeConversation } from "../../client/src/index.ts";
 
 /** No blank text, which providers refuse, and a prompt leaves out. */
 const words = fc.string({ minLength: 1, unit: "grapheme" }).filter((said) => said.trim() !== "");

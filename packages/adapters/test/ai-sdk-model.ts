@@ -1,6 +1,6 @@
 // A model of the AI SDK that says what a test gives it, and keeps what it was asked.
 import { convertArrayToReadableStream, MockLanguageModelV4 } from "ai/test";
-import type { AnswerContent, Prompt, StreamPart } from "../../src/adapters/ai-sdk/sdk.ts";
+import type { AnswerContent, Prompt, StreamPart } from "../src/ai-sdk/sdk.ts";
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

@@ -6,9 +6,9 @@ import {
   memoryStep,
   memoryTools,
   type MemoryToolsOptions,
-} from "../../src/adapters/ai-sdk.ts";
-import { cairnMemoryFiles, type CairnMemoryFilesOptions } from "../../src/adapters/anthropic.ts";
-import { cairn } from "../../src/index.ts";
+} from "../src/ai-sdk.ts";
+import { cairnMemoryFiles, type CairnMemoryFilesOptions } from "../src/anthropic.ts";
+import { cairn } from "../../client/src/index.ts";
 
 const memory = cairn({ url: "http://127.0.0.1:1", token: "t" });
 

@@ -11,8 +11,8 @@ import {
   wrapLanguageModel,
 } from "ai";
 import { describe, expect, it } from "vitest";
-import { cairnMemory, type ConversationOptions } from "../../src/adapters/ai-sdk.ts";
-import type { Fetch } from "../../src/index.ts";
+import { cairnMemory, type ConversationOptions } from "../src/ai-sdk.ts";
+import type { Fetch } from "../../client/src/index.ts";
 import { calls, promptsOf, says, scripted, textIn } from "./ai-sdk-model.ts";
 import { begin, messagesOf, textsOf, weather, withMemory } from "./ai-sdk-thread.ts";
 import { clientOf } from "./cairn.ts";

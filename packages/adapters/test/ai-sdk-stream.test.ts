@@ -2,8 +2,8 @@
 import { generateText, isStepCount, streamText } from "ai";
 import { convertReadableStreamToArray, MockLanguageModelV4 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import type { ConversationOptions } from "../../src/adapters/ai-sdk.ts";
-import type { StreamPart } from "../../src/adapters/ai-sdk/sdk.ts";
+import type { ConversationOptions } from "../src/ai-sdk.ts";
+import type { StreamPart } from "../src/ai-sdk/sdk.ts";
 import { calls, partsOf, says, scripted } from "./ai-sdk-model.ts";
 import { begin, messagesOf, textsOf, weather, withMemory } from "./ai-sdk-thread.ts";
 

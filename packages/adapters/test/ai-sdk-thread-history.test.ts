@@ -3,7 +3,7 @@ import { generateText, isStepCount } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { calls, promptsOf, says, scripted, textIn } from "./ai-sdk-model.ts";
-import type { AnswerContent } from "../../src/adapters/ai-sdk/sdk.ts";
+import type { AnswerContent } from "../src/ai-sdk/sdk.ts";
 import { observed } from "./observed.ts";
 import { begin, textsOf, weather, withMemory } from "./ai-sdk-thread.ts";
 

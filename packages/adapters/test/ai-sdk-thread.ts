@@ -1,8 +1,8 @@
 // What a test of the AI SDK's middleware has in hand: a user with a thread, a model that has a memory, and what is stored.
 import { jsonSchema, tool, wrapLanguageModel } from "ai";
 import type { MockLanguageModelV4 } from "ai/test";
-import { cairnMemory, type ConversationOptions } from "../../src/adapters/ai-sdk.ts";
-import type { Cairn, CairnOptions } from "../../src/index.ts";
+import { cairnMemory, type ConversationOptions } from "../src/ai-sdk.ts";
+import type { Cairn, CairnOptions } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 export const weather = tool({

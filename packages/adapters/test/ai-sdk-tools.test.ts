@@ -12,8 +12,8 @@ import {
 } from "ai";
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { cairnMemory, memoryStep, memoryTools, type MemoryToolsOptions } from "../../src/adapters/ai-sdk.ts";
-import type { CairnOptions } from "../../src/index.ts";
+import { cairnMemory, memoryStep, memoryTools, type MemoryToolsOptions } from "../src/ai-sdk.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
 import { calls, promptsOf, says, scripted, textIn } from "./ai-sdk-model.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { reader } from "./dex.ts";

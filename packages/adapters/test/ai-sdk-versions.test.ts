@@ -6,12 +6,8 @@ import * as mocks5 from "ai5/test";
 import * as ai6 from "ai6";
 import * as mocks6 from "ai6/test";
 import { describe, expect, it } from "vitest";
-import {
-  cairnMemoryStore,
-  composePrepareStep,
-  createMemoryPrepareStep,
-} from "../../src/adapters/ai-employee.ts";
-import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
+import { cairnMemoryStore, composePrepareStep, createMemoryPrepareStep } from "../src/ai-employee.ts";
+import { cairnMemory, memoryStep, memoryTools } from "../src/ai-sdk.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 type Part = { type: string; [field: string]: unknown };

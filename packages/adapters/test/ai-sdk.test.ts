@@ -9,9 +9,9 @@ import {
   ToolLoopAgent,
 } from "ai";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { cairnMemory } from "../../src/adapters/ai-sdk.ts";
-import type { Prompt } from "../../src/adapters/ai-sdk/sdk.ts";
-import { sanitizeConversation } from "../../src/index.ts";
+import { cairnMemory } from "../src/ai-sdk.ts";
+import type { Prompt } from "../src/ai-sdk/sdk.ts";
+import { sanitizeConversation } from "../../client/src/index.ts";
 import { calls, promptsOf, says, scripted, textIn } from "./ai-sdk-model.ts";
 import { begin, messagesOf, weather, withMemory } from "./ai-sdk-thread.ts";
 

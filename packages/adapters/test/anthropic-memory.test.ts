@@ -2,8 +2,8 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withMemory, type WithMemoryOptions } from "../../src/adapters/anthropic.ts";
-import type { Cairn } from "../../src/index.ts";
+import { withMemory, type WithMemoryOptions } from "../src/anthropic.ts";
+import type { Cairn } from "../../client/src/index.ts";
 import { type Block, type FakeApi, fakeApi, type Said, type Sent } from "./anthropic-api.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

@@ -1,7 +1,7 @@
 // The SDK's own tool runner, over the memory tool, against an API on loopback that plays the model.
 import { betaMemoryTool, type MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
 import { afterAll, beforeAll, expect, expectTypeOf, it } from "vitest";
-import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
+import { cairnMemoryFiles } from "../src/anthropic.ts";
 import { type FakeApi, fakeApi } from "./anthropic-api.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

@@ -6,12 +6,12 @@ import type { MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
 import { BetaLocalFilesystemMemoryTool } from "@anthropic-ai/sdk/tools/memory/node";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cairnMemoryFiles, type CairnMemoryFilesOptions } from "../../src/adapters/anthropic.ts";
-import { normalPath } from "../../src/adapters/anthropic/paths.ts";
-import { CairnError } from "../../src/index.ts";
+import { cairnMemoryFiles, type CairnMemoryFilesOptions } from "../src/anthropic.ts";
+import { normalPath } from "../src/anthropic/paths.ts";
+import { CairnError } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { fromNow } from "../../../../test/from-now.ts";
-import { anyCharacter } from "../../../../test/any-character.ts";
+import { fromNow } from "../../../test/from-now.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 
 type Command = Parameters<MemoryToolHandlers[keyof MemoryToolHandlers]>[0];
 

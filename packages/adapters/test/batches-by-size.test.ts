@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { batchesBySize } from "../../src/adapters/calls/batches-by-size.ts";
-import { byteLength, limits } from "../../../../src/domain/limits.ts";
+import { batchesBySize } from "../src/calls/batches-by-size.ts";
+import { byteLength, limits } from "../../../src/domain/limits.ts";
 
 const piece = fc.oneof(
   fc.constant("x"),

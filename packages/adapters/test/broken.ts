@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Fetch } from "../../src/index.ts";
-import type { ErrorCode } from "../../../../src/domain/errors.ts";
+import type { Fetch } from "../../client/src/index.ts";
+import type { ErrorCode } from "../../../src/domain/errors.ts";
 
 /** Answers with this failure, every call or as often as said, and then lets calls through. */
 export function failing(

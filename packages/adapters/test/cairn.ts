@@ -1,8 +1,8 @@
 // What a test of an adapter has in hand: a user of its own, and a client with a token for that user.
 import { inject } from "vitest";
-import { type Cairn, type CairnOptions, cairn } from "../../src/index.ts";
-import { type Scope, mintToken, scopes } from "../../../../src/domain/token.ts";
-import { fromNow } from "../../../../test/from-now.ts";
+import { type Cairn, type CairnOptions, cairn } from "../../client/src/index.ts";
+import { type Scope, mintToken, scopes } from "../../../src/domain/token.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 let users = 0;
 /** A user of one test's own, so that tests share nothing. */

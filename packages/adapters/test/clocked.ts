@@ -1,9 +1,9 @@
 // A Cairn whose clock a test puts forward, instead of waiting: the built Cairn for tests, in the process of the test.
 import { afterAll } from "vitest";
-import type { CairnOptions } from "../../src/index.ts";
-import type { TestCairn } from "../../testing/test-cairn.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
+import type { TestCairn } from "../../embed/testing/test-cairn.ts";
 
-const built = new URL("../../dist/testing.js", import.meta.url).href;
+const built = new URL("../../embed/dist/testing.js", import.meta.url).href;
 // What the package's own declarations say of it.
 const { testCairn } = (await import(built)) as { testCairn: () => Promise<TestCairn> };
 const local = await testCairn();

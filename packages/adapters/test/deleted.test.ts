@@ -1,10 +1,10 @@
 // What one adapter has written and another one deletes is gone for all of them, and with it what was kept of it elsewhere.
 import { describe, expect, inject, it } from "vitest";
-import { memoryTools } from "../../src/adapters/ai-sdk.ts";
-import { cairnUserMemory } from "../../src/adapters/gemstack.ts";
-import { CairnStore } from "../../src/adapters/langgraph.ts";
-import { molrooMemory } from "../../src/adapters/molroo.ts";
-import type { Cairn } from "../../src/index.ts";
+import { memoryTools } from "../src/ai-sdk.ts";
+import { cairnUserMemory } from "../src/gemstack.ts";
+import { CairnStore } from "../src/langgraph.ts";
+import { molrooMemory } from "../src/molroo.ts";
+import type { Cairn } from "../../client/src/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { agent } from "./dex.ts";
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { dexMemory } from "../../src/adapters/dex.ts";
-import { Seen } from "../../src/adapters/dex/messages.ts";
-import type { Fetch } from "../../src/index.ts";
+import { dexMemory } from "../src/dex.ts";
+import { Seen } from "../src/dex/messages.ts";
+import type { Fetch } from "../../client/src/index.ts";
 import { failing } from "./broken.ts";
 import { newUser } from "./cairn.ts";
 import { agent, backend, eventually, found, type Model, turn } from "./dex.ts";
-import { fromNow } from "../../../../test/from-now.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 /** A promise and the function that resolves it. */
 function gate() {

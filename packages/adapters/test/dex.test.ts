@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
-import { blockOf } from "../../src/adapters/dex/block.ts";
-import { relativeTime } from "../../src/adapters/dex/relative-time.ts";
-import type { dexMemory } from "../../src/adapters/dex.ts";
-import { CairnError } from "../../src/index.ts";
-import { inert, quoted } from "../../../../src/domain/conversation/stored-text.ts";
+import { blockOf } from "../src/dex/block.ts";
+import { relativeTime } from "../src/dex/relative-time.ts";
+import type { dexMemory } from "../src/dex.ts";
+import { CairnError } from "../../client/src/index.ts";
+import { inert, quoted } from "../../../src/domain/conversation/stored-text.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { agent, backend, found, reader, readerToken, turn } from "./dex.ts";
-import { fromNow } from "../../../../test/from-now.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 /** What the contract says, and the tests that show it; those of what runs in the background are in `dex-background.test.ts`. */
 

@@ -1,10 +1,10 @@
 // A coding agent of one test's own: its memory extension, with a model that says what it is told to.
 import { expect, inject } from "vitest";
-import { type DexMemoryOptions, dexMemory, type DexRequest } from "../../src/adapters/dex.ts";
-import { type Cairn, type CairnOptions, cairn } from "../../src/index.ts";
+import { type DexMemoryOptions, dexMemory, type DexRequest } from "../src/dex.ts";
+import { type Cairn, type CairnOptions, cairn } from "../../client/src/index.ts";
 import { newUser, tokenOf } from "./cairn.ts";
-import { mintToken } from "../../../../src/domain/token.ts";
-import { fromNow } from "../../../../test/from-now.ts";
+import { mintToken } from "../../../src/domain/token.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 /** A model's answer to what it is asked. */
 export type Model = (request: DexRequest) => string | Promise<string>;

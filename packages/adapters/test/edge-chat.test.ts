@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
-import { mintToken } from "../../src/index.ts";
-import { workersAi } from "../../../../examples/edge-chat/src/workers-ai.ts";
-import type { Cairn } from "../../src/index.ts";
+import { mintToken } from "../../client/src/index.ts";
+import { workersAi } from "../../../examples/edge-chat/src/workers-ai.ts";
+import type { Cairn } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 const root = join(import.meta.dirname, "../../../..");

@@ -6,13 +6,13 @@ import {
   type CairnCacheOptions,
   cairnRuns,
   type RunStore,
-} from "../../src/adapters/gemstack.ts";
-import { BoundedMap } from "../../src/adapters/gemstack/bounded-map.ts";
-import { ttlSecondsOf } from "../../src/adapters/gemstack/ttl-seconds.ts";
-import type { Fetch } from "../../src/index.ts";
+} from "../src/gemstack.ts";
+import { BoundedMap } from "../src/gemstack/bounded-map.ts";
+import { ttlSecondsOf } from "../src/gemstack/ttl-seconds.ts";
+import type { Fetch } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { failing, losing, counting, silent } from "./broken.ts";
-import { fromNow } from "../../../../test/from-now.ts";
+import { fromNow } from "../../../test/from-now.ts";
 import { clocked, pass } from "./clocked.ts";
 
 /** The cache of a worker of its own. */

@@ -9,8 +9,8 @@ import {
   defaultContinuationValidator,
   sanitizeConversation,
   validateContinuation,
-} from "../../src/adapters/gemstack.ts";
-import type { Cairn } from "../../src/index.ts";
+} from "../src/gemstack.ts";
+import type { Cairn } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { counting } from "./broken.ts";
 

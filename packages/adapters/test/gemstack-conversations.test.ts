@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type AiMessage, cairnConversations, sanitizeConversation } from "../../src/adapters/gemstack.ts";
-import type { ConversationStore, ConversationStoreListEntry } from "../../src/adapters/gemstack/types.ts";
-import { CairnError, type Fetch } from "../../src/index.ts";
+import { type AiMessage, cairnConversations, sanitizeConversation } from "../src/gemstack.ts";
+import type { ConversationStore, ConversationStoreListEntry } from "../src/gemstack/types.ts";
+import { CairnError, type Fetch } from "../../client/src/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { failing, losing, counting, silent } from "./broken.ts";
-import { fromNow } from "../../../../test/from-now.ts";
-import { anyCharacter } from "../../../../test/any-character.ts";
+import { fromNow } from "../../../test/from-now.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 
 const storeOf = async (user: string) => cairnConversations({ memory: await clientOf(user), user });
 const admin = async () => cairnConversations({ memory: await clientOf("*") });

@@ -1,6 +1,6 @@
 // GemStack's own use of a ConversationStore: how `forUser(user).continue(id)` finds a thread's owner, and what a turn stores.
 // And its agent's loop, as far as middleware and memory meet it.
-import type { AiMessage, ConversationStore, UserMemory } from "../../src/adapters/gemstack.ts";
+import type { AiMessage, ConversationStore, UserMemory } from "../src/gemstack.ts";
 
 /** What the SDK throws where a thread is another user's. */
 export class OwnershipError extends Error {}

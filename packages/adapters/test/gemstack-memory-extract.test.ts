@@ -1,7 +1,7 @@
 // The extracting middleware in an agent of GemStack's shape, over several runs.
 import { beforeEach, expect, it } from "vitest";
-import { cairnConversations, cairnMemoryExtract, cairnMemoryInject } from "../../src/adapters/gemstack.ts";
-import type { Cairn } from "../../src/index.ts";
+import { cairnConversations, cairnMemoryExtract, cairnMemoryInject } from "../src/gemstack.ts";
+import type { Cairn } from "../../client/src/index.ts";
 import { failing } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { AgentHost, type AiMiddleware } from "./gemstack-host.ts";

@@ -4,8 +4,8 @@ import {
   cairnConversations,
   cairnMemoryInject,
   type CairnMemoryInjectOptions,
-} from "../../src/adapters/gemstack.ts";
-import type { Cairn } from "../../src/index.ts";
+} from "../src/gemstack.ts";
+import type { Cairn } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { AgentHost, type AiMiddleware, textOf, withMemoryExtract } from "./gemstack-host.ts";
 import { busy, observed } from "./observed.ts";

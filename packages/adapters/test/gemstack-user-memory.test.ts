@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Server, startCairn } from "../../../lab/bench/servers.ts";
+import { type Server, startCairn } from "../../lab/bench/servers.ts";
 import {
   type AiMessage,
   cairnUserMemory,
   type GivenFact,
   type MemoryEntry,
   type UserMemory,
-} from "../../src/adapters/gemstack.ts";
-import { cairn } from "../../src/index.ts";
+} from "../src/gemstack.ts";
+import { cairn } from "../../client/src/index.ts";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 import { failing, losing, silent } from "./broken.ts";
 import { textOf, withMemoryInject } from "./gemstack-host.ts";

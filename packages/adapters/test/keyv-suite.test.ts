@@ -2,8 +2,8 @@
 import suite, { keyvIteratorTests } from "@keyv/test-suite";
 import { Keyv } from "keyv";
 import * as test from "vitest";
-import { cairn } from "../../src/index.ts";
-import { cairnKeyv } from "../../src/adapters/keyv.ts";
+import { cairn } from "../../client/src/index.ts";
+import { cairnKeyv } from "../src/keyv.ts";
 import { newUser, tokenOf } from "./cairn.ts";
 
 const user = newUser();

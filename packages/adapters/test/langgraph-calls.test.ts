@@ -6,8 +6,8 @@ import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph
 import type { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { cairnMiddleware, CairnSaver } from "../../src/adapters/langgraph.ts";
-import { realTime } from "../../src/retry.ts";
+import { cairnMiddleware, CairnSaver } from "../src/langgraph.ts";
+import { realTime } from "../../client/src/retry.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { observed } from "./observed.ts";
 

@@ -12,8 +12,8 @@ import {
   cairnMiddleware,
   cairnPrompt,
   CairnSaver,
-} from "../../src/adapters/langgraph.ts";
-import type { CairnOptions } from "../../src/index.ts";
+} from "../src/langgraph.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
 import { counting, failing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

@@ -2,7 +2,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { END, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
-import { cairnMemoryManager } from "../../src/adapters/langgraph.ts";
+import { cairnMemoryManager } from "../src/langgraph.ts";
 import { failing } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

@@ -22,10 +22,10 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CairnSaver, type CairnSaverOptions, CairnStore } from "../../src/adapters/langgraph.ts";
-import type { CairnOptions } from "../../src/index.ts";
+import { CairnSaver, type CairnSaverOptions, CairnStore } from "../src/langgraph.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { anyCharacter } from "../../../../test/any-character.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 
 const newSaver = async (
   options: Partial<CairnSaverOptions> = {},

@@ -1,12 +1,12 @@
 import { AsyncBatchedStore, BaseStore, InMemoryStore, type Operation } from "@langchain/langgraph-checkpoint";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { fitsFilter } from "../../src/adapters/langgraph/item-filter.ts";
-import { textsAt } from "../../src/adapters/langgraph/texts-at-path.ts";
-import { CairnStore, type CairnStoreOptions } from "../../src/adapters/langgraph.ts";
-import type { CairnOptions } from "../../src/index.ts";
+import { fitsFilter } from "../src/langgraph/item-filter.ts";
+import { textsAt } from "../src/langgraph/texts-at-path.ts";
+import { CairnStore, type CairnStoreOptions } from "../src/langgraph.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { fromNow } from "../../../../test/from-now.ts";
+import { fromNow } from "../../../test/from-now.ts";
 import { clocked, pass } from "./clocked.ts";
 
 const newStore = async (

@@ -1,11 +1,11 @@
 // Values larger than an entry, as the adapters keep them that write such values.
 import type { StorageThreadType } from "@mastra/core/memory";
 import { describe, expect, it } from "vitest";
-import { PART } from "../../../../src/domain/entry-parts.ts";
-import { LargeEntries } from "../../src/adapters/entries/large-entries.ts";
-import { CairnStore } from "../../src/adapters/langgraph.ts";
-import { CairnMemoryStorage } from "../../src/adapters/mastra.ts";
-import type { Cairn } from "../../src/index.ts";
+import { PART } from "../../../src/domain/entry-parts.ts";
+import { LargeEntries } from "../src/entries/large-entries.ts";
+import { CairnStore } from "../src/langgraph.ts";
+import { CairnMemoryStorage } from "../src/mastra.ts";
+import type { Cairn } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,7 +1,7 @@
 // The same of values that no single call holds, and of several that write and read one of them at once: over one adapter of each
 // class that splits values, and the one that reads them by their entries' versions too.
 import { describe, expect, it } from "vitest";
-import { PART } from "../../../../src/domain/entry-parts.ts";
+import { PART } from "../../../src/domain/entry-parts.ts";
 import { large, places, watched } from "./large-values.ts";
 
 const idsOf = (parts: readonly string[]): string[] => [

@@ -1,9 +1,9 @@
 // Values larger than an entry, in every adapter that keeps values of its SDK's caller: whole or not there, and gone as a whole.
 import { describe, expect, it } from "vitest";
-import { cairnMemoryStore } from "../../src/adapters/ai-employee.ts";
-import { cairnCache, cairnRuns } from "../../src/adapters/gemstack.ts";
-import { cairnStorage } from "../../src/adapters/noetic.ts";
-import { PART } from "../../../../src/domain/entry-parts.ts";
+import { cairnMemoryStore } from "../src/ai-employee.ts";
+import { cairnCache, cairnRuns } from "../src/gemstack.ts";
+import { cairnStorage } from "../src/noetic.ts";
+import { PART } from "../../../src/domain/entry-parts.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { large, MIB, places, type Value, watched } from "./large-values.ts";
 

@@ -1,14 +1,14 @@
 // Adapters that keep any value of their SDK's caller, each with one key of its own, for the tests of large values.
 import { createStorage } from "unstorage";
-import { cairnMemoryStore } from "../../src/adapters/ai-employee.ts";
-import { inBatches } from "../../src/adapters/entries/in-batches.ts";
-import { cairnCache, cairnRuns } from "../../src/adapters/gemstack.ts";
-import { cairnKeyv } from "../../src/adapters/keyv.ts";
-import { CairnStore } from "../../src/adapters/langgraph.ts";
-import { cairnScopedStorage, cairnStorage } from "../../src/adapters/noetic.ts";
-import { cairnDriver } from "../../src/adapters/unstorage.ts";
-import type { Cairn } from "../../src/index.ts";
-import { isPart } from "../../../../src/domain/entry-parts.ts";
+import { cairnMemoryStore } from "../src/ai-employee.ts";
+import { inBatches } from "../src/entries/in-batches.ts";
+import { cairnCache, cairnRuns } from "../src/gemstack.ts";
+import { cairnKeyv } from "../src/keyv.ts";
+import { CairnStore } from "../src/langgraph.ts";
+import { cairnScopedStorage, cairnStorage } from "../src/noetic.ts";
+import { cairnDriver } from "../src/unstorage.ts";
+import type { Cairn } from "../../client/src/index.ts";
+import { isPart } from "../../../src/domain/entry-parts.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 export type Value = { text: string };

@@ -1,7 +1,7 @@
 // The calls of a turn to Cairn, through Mastra's own Agent and Memory.
 import { Memory } from "@mastra/memory";
 import { describe, expect, it } from "vitest";
-import { CairnMemoryStorage, cairnStorage } from "../../src/adapters/mastra.ts";
+import { CairnMemoryStorage, cairnStorage } from "../src/mastra.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { idsOf, message, thread } from "./mastra.ts";
 import { agentWith, type Said, scripted, textsOf, weather } from "./mastra-agent.ts";

@@ -1,7 +1,7 @@
 // Mastra's own Memory over Cairn, by what the model of an agent is sent.
 import { Memory } from "@mastra/memory";
 import { describe, expect, it } from "vitest";
-import { cairnSemanticRecall, cairnStorage } from "../../src/adapters/mastra.ts";
+import { cairnSemanticRecall, cairnStorage } from "../src/mastra.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { agentWith, type Said, scripted, textsOf } from "./mastra-agent.ts";
 

@@ -1,7 +1,7 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
 import type { MemoryStorage } from "@mastra/core/storage";
 import { describe, expect, it } from "vitest";
-import { CairnMemoryStorage } from "../../src/adapters/mastra.ts";
+import { CairnMemoryStorage } from "../src/mastra.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 import { at, both, filled, idsOf, message, newStorage, once, tenMessages, thread } from "./mastra.ts";

@@ -2,7 +2,7 @@
 import type { MemoryStorage, ObservationalMemoryRecord } from "@mastra/core/storage";
 import { Memory } from "@mastra/memory";
 import { describe, expect, it } from "vitest";
-import { cairnStorage } from "../../src/adapters/mastra.ts";
+import { cairnStorage } from "../src/mastra.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { at, both, newStorage } from "./mastra.ts";
 import { agentWith, scripted, textsOf } from "./mastra-agent.ts";

@@ -2,8 +2,8 @@
 import { RequestContext } from "@mastra/core/request-context";
 import { Memory } from "@mastra/memory";
 import { describe, expect, it } from "vitest";
-import { cairnProcessor, type CairnProcessorOptions, cairnStorage } from "../../src/adapters/mastra.ts";
-import type { CairnOptions } from "../../src/index.ts";
+import { cairnProcessor, type CairnProcessorOptions, cairnStorage } from "../src/mastra.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import {
   agentWith,

@@ -4,7 +4,7 @@ import { MockMemory } from "@mastra/core/memory";
 import { InMemoryStore, MastraCompositeStore, MemoryStorage } from "@mastra/core/storage";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { CairnMemoryStorage, cairnStorage } from "../../src/adapters/mastra.ts";
+import { CairnMemoryStorage, cairnStorage } from "../src/mastra.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 import { at, both, filled, idsOf, message, newStorage, once, tenMessages, thread } from "./mastra.ts";

@@ -2,8 +2,8 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
 import type { StorageThreadType } from "@mastra/core/memory";
 import { InMemoryStore, type MemoryStorage } from "@mastra/core/storage";
-import { CairnMemoryStorage } from "../../src/adapters/mastra.ts";
-import type { CairnOptions } from "../../src/index.ts";
+import { CairnMemoryStorage } from "../src/mastra.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 export const newStorage = async (

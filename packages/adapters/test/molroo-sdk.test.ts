@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type * as sdk from "@molroo-io/sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { molrooMemory } from "../../src/adapters/molroo.ts";
+import { molrooMemory } from "../src/molroo.ts";
 import { clientOf, newUser } from "./cairn.ts";
 
 // Its ES modules import each other without file extensions, which Node refuses; its CommonJS build is the same source.

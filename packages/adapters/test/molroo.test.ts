@@ -1,16 +1,11 @@
 import type * as sdk from "@molroo-io/sdk";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import {
-  type Episode,
-  molrooMemory,
-  type MolrooMemoryOptions,
-  type Reflection,
-} from "../../src/adapters/molroo.ts";
-import { type Cairn, CairnError } from "../../src/index.ts";
+import { type Episode, molrooMemory, type MolrooMemoryOptions, type Reflection } from "../src/molroo.ts";
+import { type Cairn, CairnError } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { fromNow } from "../../../../test/from-now.ts";
-import { anyCharacter } from "../../../../test/any-character.ts";
+import { fromNow } from "../../../test/from-now.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 
 /** What the contract says, and the tests that show it. */
 

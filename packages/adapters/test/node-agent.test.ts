@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { clientOf, newUser, tokenOf } from "./cairn.ts";
 
-const project = join(import.meta.dirname, "../..");
-const root = join(project, "../..");
+const adapters = join(import.meta.dirname, "..");
+const root = join(adapters, "../..");
 const folder = mkdtempSync(join(tmpdir(), "cairn-node-agent-"));
 const node = (args: string[], env: Record<string, string> = {}) =>
   promisify(execFile)(process.execPath, args, { cwd: folder, env: { ...process.env, ...env } });
@@ -18,9 +18,9 @@ beforeAll(async () => {
   const modules = join(folder, "node_modules");
   rmSync(modules, { recursive: true, force: true });
   mkdirSync(modules);
-  symlinkSync(join(project, "node_modules/ai"), join(modules, "ai"));
+  symlinkSync(join(adapters, "node_modules/ai"), join(modules, "ai"));
   // As `npm run build` left it.
-  symlinkSync(project, join(modules, "cairn-memory"));
+  symlinkSync(join(root, "packages/client"), join(modules, "cairn-memory"));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

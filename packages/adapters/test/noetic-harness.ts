@@ -2,8 +2,8 @@
 // user's words. They go into the log of the thread's session, and the step tree is run with an empty input. Before each call
 // of the model, layers recall in the order of their slots, and project the history. In 5.x the first recall of an anchored
 // layer is sent again in its thread, and a later one is added at the end.
-import { newId } from "../../src/new-id.ts";
-import type { CairnLayer, ExecutionContext, Provided } from "../../src/adapters/noetic.ts";
+import { newId } from "../../client/src/new-id.ts";
+import type { CairnLayer, ExecutionContext, Provided } from "../src/noetic.ts";
 
 export type Item = { id: string; type: string; [field: string]: unknown };
 type Log = { items: Item[] };

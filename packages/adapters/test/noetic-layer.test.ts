@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import { z, type ZodType } from "zod";
-import type { ContextOptions } from "../../src/adapters/context/prompt-memory.ts";
-import { cairnLayer, type CairnLayerOptions } from "../../src/adapters/noetic.ts";
-import { type Cairn, messageHash } from "../../src/index.ts";
+import type { ContextOptions } from "../src/context/prompt-memory.ts";
+import { cairnLayer, type CairnLayerOptions } from "../src/noetic.ts";
+import { type Cairn, messageHash } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { AgentHarness, functionCall, type Item, message } from "./noetic-harness.ts";
 import { busy, observed, silentServer } from "./observed.ts";

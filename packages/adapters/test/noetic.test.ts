@@ -1,17 +1,12 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, inject, it } from "vitest";
-import {
-  cairnScopedStorage,
-  cairnStorage,
-  type ScopedStorage,
-  type StorageAdapter,
-} from "../../src/adapters/noetic.ts";
-import { type Cairn, cairn } from "../../src/index.ts";
+import { cairnScopedStorage, cairnStorage, type ScopedStorage, type StorageAdapter } from "../src/noetic.ts";
+import { type Cairn, cairn } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { ODD_KEYS } from "./keys.ts";
 import { busy, observed, silentServer } from "./observed.ts";
-import { mintToken } from "../../../../src/domain/token.ts";
-import { fromNow } from "../../../../test/from-now.ts";
+import { mintToken } from "../../../src/domain/token.ts";
+import { fromNow } from "../../../test/from-now.ts";
 
 let user: string;
 let memory: Cairn;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Fetch } from "../../src/index.ts";
+import type { Fetch } from "../../client/src/index.ts";
 
 /** Sends over HTTP, keeps what is sent, and answers in the server's place where `instead` does. */
 export function observed(

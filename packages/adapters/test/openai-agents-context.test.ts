@@ -11,8 +11,8 @@ import {
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { cairnInputFilter, cairnSession } from "../../src/adapters/openai-agents.ts";
-import type { CairnOptions } from "../../src/index.ts";
+import { cairnInputFilter, cairnSession } from "../src/openai-agents.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
 import { counting, failing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

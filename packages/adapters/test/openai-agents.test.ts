@@ -11,9 +11,9 @@ import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-co
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type CairnSession, cairnSession } from "../../src/adapters/openai-agents.ts";
-import type { CairnOptions, Message } from "../../src/index.ts";
-import { limits } from "../../../../src/domain/limits.ts";
+import { type CairnSession, cairnSession } from "../src/openai-agents.ts";
+import type { CairnOptions, Message } from "../../client/src/index.ts";
+import { limits } from "../../../src/domain/limits.ts";
 import { counting, failing, losing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 

@@ -1,5 +1,5 @@
 // The tests share busy machines: a limit of seconds that is none of a test's own is twenty times as long in them.
-import { realTime } from "../../src/retry.ts";
+import { realTime } from "../../client/src/retry.ts";
 
 const { after, now } = realTime;
 const began = now();

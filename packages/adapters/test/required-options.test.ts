@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { agentMemory } from "../../src/adapters/agent-memory.ts";
-import { cairnMemoryBlock, cairnSessionIngest } from "../../src/adapters/agents.ts";
-import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai-employee.ts";
-import { cairnMemory, memoryStep, memoryTools } from "../../src/adapters/ai-sdk.ts";
-import { cairnMemoryFiles, withMemory } from "../../src/adapters/anthropic.ts";
-import { dexMemory } from "../../src/adapters/dex.ts";
+import { agentMemory } from "../src/agent-memory.ts";
+import { cairnMemoryBlock, cairnSessionIngest } from "../src/agents.ts";
+import { cairnMemoryStore, createMemoryPrepareStep } from "../src/ai-employee.ts";
+import { cairnMemory, memoryStep, memoryTools } from "../src/ai-sdk.ts";
+import { cairnMemoryFiles, withMemory } from "../src/anthropic.ts";
+import { dexMemory } from "../src/dex.ts";
 import {
   cairnCache,
   cairnConversations,
@@ -13,26 +13,26 @@ import {
   cairnMemoryInject,
   cairnRuns,
   cairnUserMemory,
-} from "../../src/adapters/gemstack.ts";
-import { cairnKeyv } from "../../src/adapters/keyv.ts";
+} from "../src/gemstack.ts";
+import { cairnKeyv } from "../src/keyv.ts";
 import {
   cairnContextNode,
   cairnMemoryManager,
   cairnPrompt,
   CairnSaver,
   CairnStore,
-} from "../../src/adapters/langgraph.ts";
+} from "../src/langgraph.ts";
 import {
   CairnMemoryStorage,
   cairnProcessor,
   cairnSemanticRecall,
   cairnStorage as mastraStorage,
-} from "../../src/adapters/mastra.ts";
-import { molrooMemory } from "../../src/adapters/molroo.ts";
-import { cairnLayer, cairnScopedStorage, cairnStorage as noeticStorage } from "../../src/adapters/noetic.ts";
-import { cairnInputFilter, cairnSession } from "../../src/adapters/openai-agents.ts";
-import { cairnDriver } from "../../src/adapters/unstorage.ts";
-import { cairn } from "../../src/index.ts";
+} from "../src/mastra.ts";
+import { molrooMemory } from "../src/molroo.ts";
+import { cairnLayer, cairnScopedStorage, cairnStorage as noeticStorage } from "../src/noetic.ts";
+import { cairnInputFilter, cairnSession } from "../src/openai-agents.ts";
+import { cairnDriver } from "../src/unstorage.ts";
+import { cairn } from "../../client/src/index.ts";
 
 const memory = cairn({ url: "http://127.0.0.1:1", token: "t" });
 

@@ -12,28 +12,28 @@ import { Keyv } from "keyv";
 import { createStorage } from "unstorage";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import { z } from "zod";
-import { agentMemory } from "../../src/adapters/agent-memory.ts";
-import { cairnMemoryBlock, cairnSessionIngest } from "../../src/adapters/agents.ts";
-import { cairnMemoryStore, createMemoryPrepareStep } from "../../src/adapters/ai-employee.ts";
-import { memoryStep } from "../../src/adapters/ai-sdk.ts";
-import { cairnMemoryFiles, withMemory as withClaude } from "../../src/adapters/anthropic.ts";
-import { dexMemory } from "../../src/adapters/dex.ts";
+import { agentMemory } from "../src/agent-memory.ts";
+import { cairnMemoryBlock, cairnSessionIngest } from "../src/agents.ts";
+import { cairnMemoryStore, createMemoryPrepareStep } from "../src/ai-employee.ts";
+import { memoryStep } from "../src/ai-sdk.ts";
+import { cairnMemoryFiles, withMemory as withClaude } from "../src/anthropic.ts";
+import { dexMemory } from "../src/dex.ts";
 import {
   cairnCache,
   cairnConversations,
   cairnMemoryExtract,
   cairnMemoryInject,
   cairnUserMemory,
-} from "../../src/adapters/gemstack.ts";
-import { cairnKeyv } from "../../src/adapters/keyv.ts";
-import { cairnMemoryManager, cairnPrompt, CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
-import { cairnProcessor, cairnSemanticRecall, cairnStorage } from "../../src/adapters/mastra.ts";
-import { molrooMemory } from "../../src/adapters/molroo.ts";
-import { cairnLayer, cairnStorage as noeticStorage } from "../../src/adapters/noetic.ts";
-import { cairnInputFilter, cairnSession } from "../../src/adapters/openai-agents.ts";
-import { cairnDriver } from "../../src/adapters/unstorage.ts";
-import type { Cairn } from "../../src/cairn.ts";
-import { realTime } from "../../src/retry.ts";
+} from "../src/gemstack.ts";
+import { cairnKeyv } from "../src/keyv.ts";
+import { cairnMemoryManager, cairnPrompt, CairnSaver, CairnStore } from "../src/langgraph.ts";
+import { cairnProcessor, cairnSemanticRecall, cairnStorage } from "../src/mastra.ts";
+import { molrooMemory } from "../src/molroo.ts";
+import { cairnLayer, cairnStorage as noeticStorage } from "../src/noetic.ts";
+import { cairnInputFilter, cairnSession } from "../src/openai-agents.ts";
+import { cairnDriver } from "../src/unstorage.ts";
+import type { Cairn } from "../../client/src/cairn.ts";
+import { realTime } from "../../client/src/retry.ts";
 import { says, scripted } from "./ai-sdk-model.ts";
 import { withMemory } from "./ai-sdk-thread.ts";
 import { clientOf, newUser } from "./cairn.ts";

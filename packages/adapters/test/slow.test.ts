@@ -1,20 +1,20 @@
 // A store's method ends at its limit, however many calls it makes, and though Cairn answers each of them below the limit.
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Cairn, cairn } from "../../src/index.ts";
-import { agentMemory } from "../../src/adapters/agent-memory.ts";
-import { cairnMemoryStore } from "../../src/adapters/ai-employee.ts";
-import { cairnMemoryFiles } from "../../src/adapters/anthropic.ts";
-import { dexMemory } from "../../src/adapters/dex.ts";
-import { cairnCache, cairnConversations, cairnUserMemory } from "../../src/adapters/gemstack.ts";
-import { cairnKeyv } from "../../src/adapters/keyv.ts";
-import { KeyedEntries } from "../../src/adapters/entries/keyed-entries.ts";
-import { CairnSaver, CairnStore } from "../../src/adapters/langgraph.ts";
-import { cairnSemanticRecall, CairnMemoryStorage } from "../../src/adapters/mastra.ts";
-import { molrooMemory } from "../../src/adapters/molroo.ts";
-import { cairnStorage } from "../../src/adapters/noetic.ts";
-import { cairnSession } from "../../src/adapters/openai-agents.ts";
-import { cairnDriver } from "../../src/adapters/unstorage.ts";
-import { realTime } from "../../src/retry.ts";
+import { type Cairn, cairn } from "../../client/src/index.ts";
+import { agentMemory } from "../src/agent-memory.ts";
+import { cairnMemoryStore } from "../src/ai-employee.ts";
+import { cairnMemoryFiles } from "../src/anthropic.ts";
+import { dexMemory } from "../src/dex.ts";
+import { cairnCache, cairnConversations, cairnUserMemory } from "../src/gemstack.ts";
+import { cairnKeyv } from "../src/keyv.ts";
+import { KeyedEntries } from "../src/entries/keyed-entries.ts";
+import { CairnSaver, CairnStore } from "../src/langgraph.ts";
+import { cairnSemanticRecall, CairnMemoryStorage } from "../src/mastra.ts";
+import { molrooMemory } from "../src/molroo.ts";
+import { cairnStorage } from "../src/noetic.ts";
+import { cairnSession } from "../src/openai-agents.ts";
+import { cairnDriver } from "../src/unstorage.ts";
+import { realTime } from "../../client/src/retry.ts";
 
 const user = "alice";
 /** More than one batch reads. */

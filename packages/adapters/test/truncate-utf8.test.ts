@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { truncateUtf8 } from "../../src/adapters/bytes/truncate-utf8.ts";
-import { byteLength } from "../../../../src/domain/limits.ts";
-import { anyCharacter } from "../../../../test/any-character.ts";
+import { truncateUtf8 } from "../src/bytes/truncate-utf8.ts";
+import { byteLength } from "../../../src/domain/limits.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 
 it("cuts a text between characters, and no shorter than need be", () => {
   fc.assert(

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { createStorage, type Driver, prefixStorage, restoreSnapshot, snapshot } from "unstorage";
 import memoryDriver from "unstorage/drivers/memory";
 import { describe, expect, it } from "vitest";
-import { type CairnDriver, cairnDriver, type CairnDriverOptions } from "../../src/adapters/unstorage.ts";
-import type { CairnOptions } from "../../src/index.ts";
-import { limits } from "../../../../src/domain/limits.ts";
+import { type CairnDriver, cairnDriver, type CairnDriverOptions } from "../src/unstorage.ts";
+import type { CairnOptions } from "../../client/src/index.ts";
+import { limits } from "../../../src/domain/limits.ts";
 import { counting, failing, losing, silent } from "./broken.ts";
 import { clientOf, newUser } from "./cairn.ts";
 import { clocked, pass } from "./clocked.ts";
-import { anyCharacter } from "../../../../test/any-character.ts";
+import { anyCharacter } from "../../../test/any-character.ts";
 
 /** What the compiler checks: the driver is one. */
 const asUnstorageSays = (driver: CairnDriver): Driver => driver;

@@ -1,5 +1,6 @@
 // The counts of an import, in words.
-import { type ImportCounts, OUTCOMES } from "#domain/schema/transfer.ts";
+import type { ImportCounts } from "#domain/schema/transfer.ts";
+import { OUTCOMES } from "#domain/transfer/format.ts";
 
 type Tally = ImportCounts["imported"];
 

@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+/** The characters of a type that is longer than most names. */
+const WORTH_A_NAME = 60;
 /** zod's own type of any JSON value, which refers to itself and so has no end to be written out to. */
 const JSON_TYPE = "export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };\n";
 
@@ -34,5 +36,32 @@ export function shapesOf(declarations: string): string {
     .replaceAll(/(?:import\("[^"]*"\)|\b\w+)\.(?:core\.util\.|util\.)?JSONType\b/g, "Json")
     .replaceAll(/(?:import\("[^"]*"\)|\b[a-z]\w*)\.([A-Z]\w*)\b/g, "$1")
     .replaceAll(/^export \{\};\n/gm, "");
-  return JSON_TYPE + text;
+  return JSON_TYPE + named(text);
+}
+
+/** The declarations, each in a line. A type that another one contains as a whole is there by its name, as in the source. */
+function named(text: string): string {
+  const lines = text
+    .replaceAll(/\n\s+|\n(?=\})/g, " ")
+    .trim()
+    .split("\n");
+  const types = lines.map((line) => {
+    const [, name = "", type = ""] = /^export type (\w+) = (.*);$/.exec(line) ?? [];
+    if (name === "") throw new Error(`no type is declared by ${line}`);
+    return { name, type };
+  });
+  // The longest first, so that what contains others is found before these are named in it.
+  const byLength = types
+    .filter(({ type }) => type.length >= WORTH_A_NAME)
+    .toSorted((a, b) => b.type.length - a.type.length);
+  return types
+    .map(({ name, type }) => {
+      const short = byLength.reduce(
+        (rest, other) =>
+          other.name === name || other.type === type ? rest : rest.replaceAll(other.type, other.name),
+        type,
+      );
+      return `export type ${name} = ${short};\n`;
+    })
+    .join("");
 }

@@ -1,9 +1,9 @@
-// `npm run size`: what a program carries along that imports `cairn` from the package, minified and compressed.
+// `npm run size`: what a program carries along that imports `cairn` from the built package, minified and compressed.
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const client = join(import.meta.dirname, "../src/index.ts");
+const client = join(import.meta.dirname, "../dist/client/index.js");
 
 /** Bytes of the core, by gzip. */
 export async function coreSize(): Promise<number> {
@@ -14,6 +14,7 @@ export async function coreSize(): Promise<number> {
     format: "esm",
     target: "es2022",
     write: false,
+    logLevel: "error",
   });
   return gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).byteLength;
 }

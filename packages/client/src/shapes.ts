@@ -70,6 +70,10 @@ export type BatchAnswer = z.infer<typeof entry.BatchAnswer>;
 
 export type MemoryKind = memory.Memory["kind"];
 export type Memory = memory.Memory;
+export type MemorySource = NonNullable<Memory["sources"]>[number];
+export type WrittenBy = NonNullable<Memory["writtenBy"]>;
+export type Appraisal = NonNullable<Memory["appraisal"]>;
+export type Emotion = NonNullable<Memory["emotion"]>;
 export type PastMemory = memory.PastMemory;
 export type RememberBody = memory.RememberBody;
 export type RememberInBatch = z.infer<typeof memory.RememberInBatch>;

@@ -1,4 +1,4 @@
-// "@modelcontextprotocol/server/_shims" in the bundles (wrangler.toml, packages/client/scripts/bundles.ts). The SDK's file brings a
+// "@modelcontextprotocol/server/_shims" in the bundles (wrangler.toml, bundler.ts). The SDK's file brings a
 // validator of JSON Schema, and builds all schemas of the protocol as the isolate starts. Cairn asks clients for no input,
 // which is all that the validator is for.
 export class DefaultJsonSchemaValidator {

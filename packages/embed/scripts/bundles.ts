@@ -1,58 +1,30 @@
 import { copyFileSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { build, type Plugin } from "esbuild";
+import { bundled, packagesIn, withoutUnused } from "../../dev/bundle/bundler.ts";
 
-/** Bundles the Worker, the Cairn for tests and the command line into `dist`. Returns the folders of the packages in them. */
-export async function bundle(root: string, dist: string): Promise<Set<string>> {
-  const shared = {
-    absWorkingDir: root,
-    bundle: true,
-    format: "esm",
-    target: "es2024",
-    metafile: true,
-    legalComments: "none",
-    logLevel: "warning",
-  } as const;
+/** Bundles the Worker and the Cairn for tests into `dist`. Returns the folders of the packages in them. */
+export async function bundle(dist: string): Promise<Set<string>> {
   const worker = await build({
-    ...shared,
-    entryPoints: ["packages/client/worker/index.ts"],
+    ...bundled,
+    entryPoints: ["packages/embed/worker/index.ts"],
     outfile: join(dist, "worker.js"),
     conditions: ["workerd", "worker", "browser"],
     mainFields: ["module", "main"],
     external: ["cloudflare:workers"],
-    plugins: [wasmBeside(dist), withoutUnused(root)],
+    plugins: [wasmBeside(dist), withoutUnused],
   });
   const testing = await build({
-    ...shared,
-    entryPoints: ["packages/client/testing/index.ts"],
+    ...bundled,
+    entryPoints: ["packages/embed/testing/index.ts"],
     outfile: join(dist, "testing.js"),
     platform: "node",
-    alias: { "cloudflare:workers": "./packages/client/testing/cloudflare-workers.ts" },
-    inject: ["packages/client/testing/globals.ts"],
-    plugins: [wasmInside, withoutUnused(root)],
+    alias: { "cloudflare:workers": "./packages/embed/testing/cloudflare-workers.ts" },
+    inject: ["packages/embed/testing/globals.ts"],
+    plugins: [wasmInside, withoutUnused],
   });
-  const commands = await build({
-    ...shared,
-    entryPoints: ["packages/client/cli.ts"],
-    outfile: join(dist, "cli.js"),
-    platform: "node",
-    target: "node20",
-    plugins: [withoutUnused(root)],
-  });
-  const bundles = [worker, testing, commands];
-  return new Set(bundles.flatMap(({ metafile }) => packagesIn(metafile)).map((name) => join(root, name)));
+  return new Set([worker, testing].flatMap(({ metafile }) => packagesIn(metafile)));
 }
-
-/** The aliases of wrangler.toml. esbuild's own `alias` would take `zod/v4` for a part of `zod`. */
-const withoutUnused = (root: string): Plugin => ({
-  name: "without-unused",
-  setup(bundler) {
-    bundler.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, "packages/dev/bundle/zod.ts") }));
-    bundler.onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, () => ({
-      path: join(root, "packages/dev/bundle/mcp-shims.ts"),
-    }));
-  },
-});
 
 /** workerd takes a module as a file, and compiles none of bytes. */
 const wasmBeside = (dist: string): Plugin => ({
@@ -73,6 +45,3 @@ const wasmInside: Plugin = {
       return { contents: `export default new WebAssembly.Module(Buffer.from("${base64}", "base64"));` };
     }),
 };
-
-const packagesIn = ({ inputs }: Metafile): string[] =>
-  Object.keys(inputs).flatMap((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);

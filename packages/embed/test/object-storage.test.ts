@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
-import { ObjectStorage } from "../../testing/object-storage.ts";
-import { Sql } from "../../testing/sql.ts";
+import { ObjectStorage } from "../testing/object-storage.ts";
+import { Sql } from "../testing/sql.ts";
 
 it("counts the pages in use of an object of the Cairn for tests, as quotas and the limit of an object ask", () => {
   const { sql } = new ObjectStorage(new Sql(new DatabaseSync(":memory:")), () => {});

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
-const root = join(import.meta.dirname, "../..");
+const project = join(import.meta.dirname, "..");
 /** What `testCairn` rejects with, in a Node that was started with these flags. */
 function refusal(...flags: string[]): { message: string; caused: boolean } {
   const script = `
@@ -10,9 +10,9 @@ function refusal(...flags: string[]): { message: string; caused: boolean } {
     const error = await databaseClass().then(() => null, (reason) => reason);
     console.log(JSON.stringify({ message: error?.message ?? "", caused: error?.cause !== undefined }));`;
   const args = [...flags, "--disable-warning=ExperimentalWarning", "--input-type=module", "-e", script];
-  return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
+  return JSON.parse(execFileSync(process.execPath, args, { cwd: project, encoding: "utf8" }));
 }
-const sentence = `cairn-memory/testing needs Node 22.16 or newer, or Deno 2.2: this is Node ${process.versions.node}`;
+const sentence = `cairn-memory-embed/testing needs Node 22.16 or newer, or Deno 2.2: this is Node ${process.versions.node}`;
 
 it("says which Node the Cairn for tests wants where there is no SQLite, and shows no other error", () => {
   expect(refusal("--no-experimental-sqlite")).toEqual({ message: sentence, caused: false });

@@ -1,4 +1,4 @@
-// `cairn-memory/worker`: the whole Worker, inside one's own. Its types are written out here, since what they are made of
+// `cairn-memory-embed/worker`: the whole Worker, inside one's own. Its types are written out here, since what they are made of
 // does not go into the package.
 import type { DurableObject } from "cloudflare:workers";
 import type { Hono } from "hono";

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { CannotGoOn } from "../transfer/cairn.ts";
+import { CannotGoOn } from "../../cli/transfer/cairn.ts";
 import type { Source } from "./source.ts";
 
 /** `given`: the path that was named: the file, or its folder. */

@@ -1,6 +1,10 @@
 // A conversation of a source as lines of an export, which alone keep ids and times.
-import { byteLength, isWithin, limits } from "#domain/limits.ts";
-import { type CreateThreadBody, type Message, message as messageShape } from "#domain/schema/thread.ts";
+import { byteLength, isWithin, limits } from "../../../src/domain/limits.ts";
+import {
+  type CreateThreadBody,
+  type Message,
+  message as messageShape,
+} from "../../../src/domain/schema/thread.ts";
 import { isDeeper } from "./nesting.ts";
 import type { Fitting } from "./fit.ts";
 import { type FoundThread, inShort, type Remark } from "./source.ts";

@@ -1,8 +1,8 @@
 // A memory of a source, within the limits of Cairn. Nothing is cut: long texts become several memories, and what no field
 // takes stays in the metadata, as far as they reach.
 import { createHash } from "node:crypto";
-import { byteLength, isWithin, limits } from "#domain/limits.ts";
-import { RememberInBatch } from "#domain/schema/memory.ts";
+import { byteLength, isWithin, limits } from "../../../src/domain/limits.ts";
+import { RememberInBatch } from "../../../src/domain/schema/memory.ts";
 import type { z } from "@hono/zod-openapi";
 import { type FoundMemory, inShort, type Remark, type SourceName } from "./source.ts";
 import { threadIdOf } from "./thread-id.ts";

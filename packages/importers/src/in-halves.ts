@@ -1,4 +1,4 @@
-import { CairnError } from "#client/index.ts";
+import { CairnError } from "../../client/src/index.ts";
 
 /** Statuses that the rest of the import would get too: of the token, a quota, an erasure. */
 const STOPS: ReadonlySet<number> = new Set([401, 403, 404, 429]);

@@ -1,6 +1,6 @@
 // One pass over an export: its items with their users, within the limits of Cairn.
-import { userHash } from "#domain/ids.ts";
-import { userId } from "#domain/schema/bounds.ts";
+import { userHash } from "../../../src/domain/ids.ts";
+import { userId } from "../../../src/domain/schema/bounds.ts";
 import { type ExportFile, Progress } from "./files.ts";
 import { fitMemory, type ImportedMemory } from "./fit.ts";
 import { fitThread, type ImportedThread } from "./fit-thread.ts";

@@ -1,5 +1,5 @@
 // The values of a JSON file one by one, so that a file of any size needs the memory of its largest value.
-import { CannotGoOn } from "../transfer/cairn.ts";
+import { CannotGoOn } from "../../cli/transfer/cairn.ts";
 
 /** `path`: where the value is in its file, as `[3]` or `results[3]`. Empty for a file that is one object. */
 export type JsonValue = { path: string; value: unknown };

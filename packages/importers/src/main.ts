@@ -1,10 +1,11 @@
-// `npm run import -- --from SOURCE FILE… --user ID`: takes in what other systems exported (docs/import.md).
+// `import --from SOURCE FILE… --user ID`: takes in what other systems exported (docs/import.md). The command calls `importFrom`,
+// with the options in the process's arguments.
 import { parseArgs } from "node:util";
-import { CairnError } from "#client/index.ts";
-import { userId } from "#domain/schema/bounds.ts";
-import { name as scopeName } from "#domain/schema/memory-fields.ts";
-import { calledAs } from "../called-as.ts";
-import { CannotGoOn, cairnOf, connect, refuse, run } from "../transfer/cairn.ts";
+import { CairnError } from "../../client/src/index.ts";
+import { userId } from "../../../src/domain/schema/bounds.ts";
+import { name as scopeName } from "../../../src/domain/schema/memory-fields.ts";
+import { calledAs } from "../../cli/transfer/called-as.ts";
+import { CannotGoOn, cairnOf, connect, refuse, run } from "../../cli/transfer/cairn.ts";
 import { filesOf } from "./files.ts";
 import { itemsOf, NO_USER, type Pass } from "./items.ts";
 import { Outcome, Survey } from "./report.ts";
@@ -44,7 +45,10 @@ function argumentsOf() {
   }
 }
 
-await run(async () => {
+/** Runs the command. */
+export const importFrom = (): Promise<void> => run(importExport);
+
+async function importExport(): Promise<void> {
   const { values, positionals } = argumentsOf();
   const { from, user, "user-field": userField, scope, extract = false } = values;
   if (values.help === true) return console.log(usage);
@@ -78,7 +82,7 @@ await run(async () => {
   }
   for (const line of outcome.lines()) console.log(line);
   if (outcome.failed.count > 0) process.exitCode = 1;
-});
+}
 
 function refuseWrong(
   option: string,

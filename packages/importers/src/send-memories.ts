@@ -1,5 +1,5 @@
 // Sends memories, those that are missing and those that changed in the source since.
-import type { Cairn, CairnError, Memory } from "#client/index.ts";
+import type { Cairn, CairnError, Memory } from "../../client/src/index.ts";
 import type { ImportedMemory } from "./fit.ts";
 import { inHalves } from "./in-halves.ts";
 import type { Outcome } from "./report.ts";

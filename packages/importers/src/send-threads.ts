@@ -1,8 +1,8 @@
 // Sends threads as an export of their user, which keeps their ids and times, and appends what they have more than before.
-import type { Cairn, CairnError } from "#client/index.ts";
-import { userHash } from "#domain/ids.ts";
-import { FORMAT, FORMAT_VERSION } from "#domain/schema/transfer.ts";
-import { partsOf } from "../transfer/parts.ts";
+import type { Cairn, CairnError } from "../../client/src/index.ts";
+import { userHash } from "../../../src/domain/ids.ts";
+import { FORMAT, FORMAT_VERSION } from "../../../src/domain/transfer/format.ts";
+import { partsOf } from "../../cli/transfer/parts.ts";
 import type { ImportedThread } from "./fit-thread.ts";
 import { inHalves } from "./in-halves.ts";
 import type { Outcome } from "./report.ts";

@@ -1,5 +1,5 @@
-import { cairn as clientOf, type Cairn } from "#client/index.ts";
-import type { Cairn as Address } from "../transfer/cairn.ts";
+import { cairn as clientOf, type Cairn } from "../../client/src/index.ts";
+import type { Cairn as Address } from "../../cli/transfer/cairn.ts";
 import type { ImportedMemory } from "./fit.ts";
 import type { ImportedThread } from "./fit-thread.ts";
 import { itemsOf, type Pass } from "./items.ts";

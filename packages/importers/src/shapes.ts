@@ -1,5 +1,5 @@
 // Which entries of an export have the shape that its source reads. An odd one costs itself alone.
-import { CannotGoOn } from "../transfer/cairn.ts";
+import { CannotGoOn } from "../../cli/transfer/cairn.ts";
 import { type Found, inShort, isObject, type OddEntry, type Remark, type Shape } from "./source.ts";
 
 /** The message has the path of the first wrong field, and what is expected there. */

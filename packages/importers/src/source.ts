@@ -1,7 +1,7 @@
 // The items that sources read, and the shapes that sources share.
 import { z } from "@hono/zod-openapi";
-import type { RememberBody } from "#domain/schema/memory.ts";
-import type { Message } from "#domain/schema/thread.ts";
+import type { RememberBody } from "../../../src/domain/schema/memory.ts";
+import type { Message } from "../../../src/domain/schema/thread.ts";
 
 export const SOURCES = ["mem0", "zep", "supermemory", "langgraph", "chatgpt", "claude"] as const;
 export type SourceName = (typeof SOURCES)[number];

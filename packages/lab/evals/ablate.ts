@@ -9,7 +9,7 @@ import {
   read,
 } from "../../../src/domain/language/cues.ts";
 import { RECORDS } from "../../../src/domain/language/records.ts";
-import { reasonsAgainst, type Statement } from "../../../test/ingest/statement.ts";
+import { reasonsAgainst, type Statement } from "./statement.ts";
 import { statementsIn } from "./statements.ts";
 import { printTable } from "../table.ts";
 

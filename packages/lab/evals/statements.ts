@@ -1,7 +1,7 @@
 // `npm run eval -- --statements FILE`: what the checks of an ingest let pass, of facts that users state and of others.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { inGroups, reasonsAgainst, type Statement } from "../../../test/ingest/statement.ts";
+import { inGroups, reasonsAgainst, type Statement } from "./statement.ts";
 import { percent, printTable } from "../table.ts";
 
 const claim = z.object({

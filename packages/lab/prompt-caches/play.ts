@@ -7,12 +7,12 @@ import {
   type ModelMessage,
   tool,
   wrapLanguageModel,
-} from "../../client/scripts/ai-sdk.ts";
+} from "../../adapters/scripts/ai-sdk.ts";
 import { join } from "node:path";
 import { contentOf, type Conversation, readConversations, authorOf } from "../evals/demo/conversation.ts";
-import type { TestCairn, TestCairnOptions } from "../../client/testing/test-cairn.ts";
+import type { TestCairn, TestCairnOptions } from "../../embed/testing/test-cairn.ts";
 import { type Cairn, cairn } from "#client/index.ts";
-import type { AnswerContent } from "#client/adapters/ai-sdk/sdk.ts";
+import type { AnswerContent } from "#adapters/ai-sdk/sdk.ts";
 import type { SentPrompt } from "./prompt-cache.ts";
 import { promptText } from "./prompt-text.ts";
 import { type Fact, knownFacts, type Scenario, type Turn } from "./scenario.ts";
@@ -79,7 +79,7 @@ export async function play(scenario: Scenario, way: Way): Promise<Played> {
 
 /** The Cairn for tests as it is published, which `npm run build` makes. */
 async function startCairn(options: TestCairnOptions): Promise<TestCairn> {
-  const built = new URL("../../client/dist/testing.js", import.meta.url).href;
+  const built = new URL("../../embed/dist/testing.js", import.meta.url).href;
   const { testCairn } = (await import(built)) as {
     testCairn: (options: TestCairnOptions) => Promise<TestCairn>;
   };

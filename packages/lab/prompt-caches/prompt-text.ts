@@ -1,4 +1,4 @@
-import type { CallParams, PromptMessage } from "#client/adapters/ai-sdk/sdk.ts";
+import type { CallParams, PromptMessage } from "#adapters/ai-sdk/sdk.ts";
 import type { SentPrompt } from "./prompt-cache.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AnswerContent } from "#client/adapters/ai-sdk/sdk.ts";
+import type { AnswerContent } from "#adapters/ai-sdk/sdk.ts";
 
 /** A fact as a program writes it. A later one with the same subject and predicate takes its place. */
 export type Fact = { subject: string; predicate: string; object: string };

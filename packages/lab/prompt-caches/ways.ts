@@ -1,7 +1,7 @@
 // The ways to give a model a memory that are compared.
-import type { LanguageModelMiddleware, SystemModelMessage } from "../../client/scripts/ai-sdk.ts";
+import type { LanguageModelMiddleware, SystemModelMessage } from "../../adapters/scripts/ai-sdk.ts";
 import { withBlock } from "#domain/context/prompted-message.ts";
-import { cairnMemory } from "#client/adapters/ai-sdk.ts";
+import { cairnMemory } from "#adapters/ai-sdk.ts";
 import type { Cairn } from "#client/index.ts";
 
 /** A user of a Cairn, with the thread of the conversation, and the user's earlier conversations as text. */

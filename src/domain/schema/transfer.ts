@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
+import { FORMAT, type OUTCOMES } from "../transfer/format.ts";
 import { cursor, metadata, pageLimit, pageShape, text, userId } from "./bounds.ts";
 import { entryKey } from "./entry.ts";
 import {
@@ -16,9 +17,6 @@ import { provenanceFields, trust } from "./provenance.ts";
 import { indexing, message, owners } from "./thread.ts";
 
 /** The lines of an export, version 1 (docs/export.md). A line with a value has its bytes too, see raw-value.ts. */
-
-export const FORMAT = "cairn-export";
-export const FORMAT_VERSION = 1;
 
 const name = text(limits.name, "name_too_long");
 const seq = z
@@ -175,7 +173,6 @@ export const ImportAnswer = z
   .openapi("Imported");
 export type ImportAnswer = z.infer<typeof ImportAnswer>;
 /** Outcomes of a valid line. */
-export const OUTCOMES = ["imported", "there", "expired", "leftOut"] as const;
 export type ImportCounts = Pick<ImportAnswer, (typeof OUTCOMES)[number]>;
 
 export const ImportQuery = z.strictObject({

@@ -1,6 +1,6 @@
-import { concatBytes } from "../../domain/concat-bytes.ts";
-import { fail, ok, type Result } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
+import { concatBytes } from "../concat-bytes.ts";
+import { fail, ok, type Result } from "../errors.ts";
+import { limits } from "../limits.ts";
 
 const LF = 0x0a;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -3,14 +3,8 @@ import { fail, ok, type Result, invalidField } from "../../domain/errors.ts";
 import { parseInput } from "../parse-input.ts";
 import { limits } from "../../domain/limits.ts";
 import { depth, hasInexactNumber, INEXACT, rawField } from "../../domain/raw-values.ts";
-import {
-  ExportHeader,
-  ExportLine,
-  FORMAT,
-  FORMAT_VERSION,
-  type MemoryLine,
-  type ObjectLine,
-} from "../../domain/schema/transfer.ts";
+import { ExportHeader, ExportLine, type MemoryLine, type ObjectLine } from "../../domain/schema/transfer.ts";
+import { FORMAT, FORMAT_VERSION } from "../../domain/transfer/format.ts";
 import type { ObjectItem } from "../../contract/user-memory.ts";
 
 export type ParsedLine = { item: ObjectItem } | { memory: MemoryLine } | { end: number };

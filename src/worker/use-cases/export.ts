@@ -2,7 +2,7 @@ import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { VersionPlace } from "../../platform/d1/memory-records.ts";
 import { type ErrorCode, fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import { FORMAT, FORMAT_VERSION } from "../../domain/schema/transfer.ts";
+import { FORMAT, FORMAT_VERSION } from "../../domain/transfer/format.ts";
 import type { Services } from "../services.ts";
 import { readableFromGenerator } from "../../platform/readable-from-generator.ts";
 import { memoryLine } from "../../domain/transfer/memory-lines.ts";

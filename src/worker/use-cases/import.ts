@@ -6,7 +6,7 @@ import type { Services } from "../services.ts";
 import { ImportRun } from "../transfer/import-run.ts";
 import { redactedJson } from "../../domain/redaction/redacted-json.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
-import { linesOf } from "../transfer/lines.ts";
+import { linesOf } from "../../domain/transfer/lines.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { parseHeader, parseLine } from "../transfer/parse-line.ts";
 import { ownerOf } from "../../domain/memory/record.ts";

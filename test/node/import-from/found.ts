@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { filesOf } from "../../../packages/cli/import-from/files.ts";
-import { type Item, itemsOf } from "../../../packages/cli/import-from/items.ts";
-import type { SourceName } from "../../../packages/cli/import-from/source.ts";
-import { sources } from "../../../packages/cli/import-from/sources/index.ts";
+import { filesOf } from "../../../packages/importers/src/files.ts";
+import { type Item, itemsOf } from "../../../packages/importers/src/items.ts";
+import type { SourceName } from "../../../packages/importers/src/source.ts";
+import { sources } from "../../../packages/importers/src/sources/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cairn-import-from-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

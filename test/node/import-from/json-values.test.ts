@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { jsonValues } from "../../../packages/cli/import-from/json-values.ts";
+import { jsonValues } from "../../../packages/importers/src/json-values.ts";
 
 async function valuesOf(text: string, { size = 1 << 20, lists = ["results"] } = {}) {
   const bytes = Buffer.from(text);

@@ -1,6 +1,6 @@
 // Items that do not fit, and files that are none.
 import { describe, expect, it } from "vitest";
-import type { SourceName } from "../../../packages/cli/import-from/source.ts";
+import type { SourceName } from "../../../packages/importers/src/source.ts";
 import { found } from "./found.ts";
 
 describe("limits", () => {

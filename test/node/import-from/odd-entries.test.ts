@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type SourceName, SOURCES } from "../../../packages/cli/import-from/source.ts";
+import { type SourceName, SOURCES } from "../../../packages/importers/src/source.ts";
 import { command, folder, written } from "./command.ts";
 import { at, iso } from "./exports/times.ts";
 import { found } from "./found.ts";

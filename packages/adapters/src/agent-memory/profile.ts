@@ -1,5 +1,5 @@
-import type { Cairn } from "../../cairn.ts";
-import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { Hit, Memory, MemoryKind } from "../../../client/src/shapes.ts";
 import { isOfAnother } from "../threads/owner-of.ts";
 import { Sessions } from "./sessions.ts";
 import type {

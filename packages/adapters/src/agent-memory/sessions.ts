@@ -1,5 +1,5 @@
-import { BoundedCache } from "../../../../../src/domain/bounded-cache.ts";
-import type { Cairn } from "../../cairn.ts";
+import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
 import { isOfAnother } from "../threads/owner-of.ts";
 
 /** The agent of a session's threads: this, and the session's id. */

@@ -1,4 +1,4 @@
-import { startOfTag } from "../../../../../src/domain/conversation/stored-text.ts";
+import { startOfTag } from "../../../../src/domain/conversation/stored-text.ts";
 
 const START = "<memories>\n";
 const END = "</memories>";

@@ -1,4 +1,4 @@
-import { type OptionNames, requireKnownOptions } from "../../known-options.ts";
+import { type OptionNames, requireKnownOptions } from "../../../client/src/known-options.ts";
 import { messagesOf, type StepStart, type SystemOf } from "./instructions.ts";
 import { memoriesBlock, mostThatFit } from "./memories-block.ts";
 import type { CairnMemoryStore, MemoryStore } from "./memory-store.ts";

@@ -1,4 +1,4 @@
-import { withoutAwaitedCalls } from "../../../../../src/domain/conversation/tool-calls.ts";
+import { withoutAwaitedCalls } from "../../../../src/domain/conversation/tool-calls.ts";
 import type { AnswerContent, AssistantMessage, AssistantPart, StreamPart } from "./sdk.ts";
 
 /** The model's answer as the SDK sends it back with the next step; undefined if it has only sources and approvals. */

@@ -1,5 +1,5 @@
-import { day, inert, oneLine, quoted } from "../../../../../src/domain/conversation/stored-text.ts";
-import type { Hit, Memory } from "../../shapes.ts";
+import { day, inert, oneLine, quoted } from "../../../../src/domain/conversation/stored-text.ts";
+import type { Hit, Memory } from "../../../client/src/shapes.ts";
 
 export const tagged = (note: string, lines: readonly string[]): string =>
   `<memory>\n${note}\n${inert(lines.join("\n"))}\n</memory>`;

@@ -1,6 +1,6 @@
-import type { Cairn } from "../../cairn.ts";
-import { newId } from "../../new-id.ts";
-import { hasCode } from "../../error.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { newId } from "../../../client/src/new-id.ts";
+import { hasCode } from "../../../client/src/error.ts";
 import { promptOf } from "./history.ts";
 import { guarded } from "../context/guarded.ts";
 import { memoryOf } from "../context/memory-of.ts";
@@ -10,8 +10,8 @@ import { type HistoryMessage, NO_MEMORY, type PromptMemory } from "../context/pr
 import type { Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
 import { mayRepeatResults, withoutSavedResults } from "./unsaved-results.ts";
-import { steadyWindow } from "../../../../../src/domain/conversation/history-window.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { steadyWindow } from "../../../../src/domain/conversation/history-window.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** Turns are saved to `thread`; nothing is saved without it. */
 export type ConversationOptions = Omit<MemoryOptions, "memory"> & {

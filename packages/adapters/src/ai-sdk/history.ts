@@ -1,8 +1,8 @@
-import { listField } from "../../../../../src/domain/conversation/message.ts";
-import { sanitizeConversation } from "../../../../../src/domain/conversation/sanitize.ts";
-import { givenResults, requestedCalls } from "../../../../../src/domain/conversation/tool-calls.ts";
-import { withBlock } from "../../../../../src/domain/context/prompted-message.ts";
-import type { Message } from "../../shapes.ts";
+import { listField } from "../../../../src/domain/conversation/message.ts";
+import { sanitizeConversation } from "../../../../src/domain/conversation/sanitize.ts";
+import { givenResults, requestedCalls } from "../../../../src/domain/conversation/tool-calls.ts";
+import { withBlock } from "../../../../src/domain/context/prompted-message.ts";
+import type { Message } from "../../../client/src/shapes.ts";
 import type { HistoryMessage } from "../context/prompt-memory.ts";
 import { hasInvocations, stepsOf } from "./invocations.ts";
 import { callParts, partOf, partsOf, toolParts, wholeResult } from "./parts.ts";

@@ -1,5 +1,5 @@
-import { field } from "../../../../../src/domain/conversation/message.ts";
-import { type Invocation, invocationIn } from "../../../../../src/domain/conversation/tool-call-formats.ts";
+import { field } from "../../../../src/domain/conversation/message.ts";
+import { type Invocation, invocationIn } from "../../../../src/domain/conversation/tool-call-formats.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";
 
 type ToolMessage = Extract<PromptMessage, { role: "tool" }>;

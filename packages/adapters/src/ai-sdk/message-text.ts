@@ -1,4 +1,4 @@
-import { field, listField, textField } from "../../../../../src/domain/conversation/message.ts";
+import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
 
 /** The text of a message, one part on a line; only parts of type `text` unless others are given. */
 export function textOf(

@@ -7,8 +7,8 @@ import { NamedThread } from "../context/named-thread.ts";
 import type { CallParams, Prompt, PromptMessage } from "./sdk.ts";
 import { storedMessage } from "./stored-message.ts";
 import { type Listener, passedOn } from "./stream.ts";
-import { BoundedCache } from "../../../../../src/domain/bounded-cache.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** The memory and the history of a run, fixed for all its steps. */
 type Given = { memory: PromptMemory; history: readonly PromptMessage[] };

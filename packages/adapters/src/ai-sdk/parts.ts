@@ -1,6 +1,6 @@
-import { field, listField, textField } from "../../../../../src/domain/conversation/message.ts";
-import { listedCalls } from "../../../../../src/domain/conversation/tool-call-formats.ts";
-import type { Message } from "../../shapes.ts";
+import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
+import { listedCalls } from "../../../../src/domain/conversation/tool-call-formats.ts";
+import type { Message } from "../../../client/src/shapes.ts";
 import { textOf } from "./message-text.ts";
 import type { AssistantPart, PromptMessage } from "./sdk.ts";
 

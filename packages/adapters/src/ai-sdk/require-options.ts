@@ -1,5 +1,5 @@
 import { requireValid, isNumberOrUnset } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { MEMORY_OPTIONS, requireMemoryOptions } from "../context/memory-options.ts";
 import { isText } from "../context/require-context-options.ts";
 import type { ConversationOptions } from "./conversation.ts";

@@ -2,7 +2,7 @@ import type { ModelMessage } from "ai";
 import { type Instructions, messagesOf, type SystemMessage } from "../ai-employee/instructions.ts";
 import { NO_MEMORY, type PromptMemory, withBlocks } from "../context/prompt-memory.ts";
 import { memoryOf } from "../context/memory-of.ts";
-import { textField } from "../../../../../src/domain/conversation/message.ts";
+import { textField } from "../../../../src/domain/conversation/message.ts";
 import { textOf } from "./message-text.ts";
 import { NamedThread } from "../context/named-thread.ts";
 import { type MemoryOptions, requireMemoryOptions } from "../context/memory-options.ts";

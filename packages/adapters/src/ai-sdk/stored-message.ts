@@ -1,5 +1,5 @@
-import { field } from "../../../../../src/domain/conversation/message.ts";
-import type { Message } from "../../shapes.ts";
+import { field } from "../../../../src/domain/conversation/message.ts";
+import type { Message } from "../../../client/src/shapes.ts";
 import { base64Of } from "../bytes/base64.ts";
 import type { PromptMessage } from "./sdk.ts";
 

@@ -1,10 +1,10 @@
 import type { Schema } from "ai";
-import { DATA_NOTE } from "../../../../../src/domain/conversation/stored-text.ts";
-import { type Written, writtenOf, writtenText } from "../../../../../src/domain/conversation/waiting-text.ts";
+import { DATA_NOTE } from "../../../../src/domain/conversation/stored-text.ts";
+import { type Written, writtenOf, writtenText } from "../../../../src/domain/conversation/waiting-text.ts";
 import { requireUser } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
-import type { Cairn } from "../../cairn.ts";
-import type { Hit, Memory, MemoryKind } from "../../shapes.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { Hit, Memory, MemoryKind } from "../../../client/src/shapes.ts";
 import { limited, type TimeLimit, withinMethod } from "../limits/time-limit.ts";
 import { type ForgetFact, forgetFact, type ForgottenFacts } from "../facts/forget-fact.ts";
 import { hitLines, memoryLines, tagged } from "./block.ts";

@@ -1,5 +1,5 @@
-import { isResultPart, resultPartId } from "../../../../../src/domain/conversation/tool-calls.ts";
-import { field, listField } from "../../../../../src/domain/conversation/message.ts";
+import { isResultPart, resultPartId } from "../../../../src/domain/conversation/tool-calls.ts";
+import { field, listField } from "../../../../src/domain/conversation/message.ts";
 import type { PromptMessage } from "./sdk.ts";
 
 /**

@@ -3,8 +3,8 @@ import {
   estimatedTokens,
   placeBreakpoints,
   type PromptBlock,
-} from "../../../../../src/domain/prompt-cache/anthropic-breakpoints.ts";
-import { field, listField } from "../../../../../src/domain/conversation/message.ts";
+} from "../../../../src/domain/prompt-cache/anthropic-breakpoints.ts";
+import { field, listField } from "../../../../src/domain/conversation/message.ts";
 import { type Block, blocksOf, type MessagesRequest, type TextBlock } from "./request.ts";
 
 /** Blocks that take a breakpoint. A model's thoughts take none. */

@@ -1,6 +1,6 @@
-import type { Cairn } from "../../cairn.ts";
-import { hasCode } from "../../error.ts";
-import type { BatchOperation } from "../../shapes.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { hasCode } from "../../../client/src/error.ts";
+import type { BatchOperation } from "../../../client/src/shapes.ts";
 import { ancestorsOf } from "./paths.ts";
 
 type FilesOptions = {

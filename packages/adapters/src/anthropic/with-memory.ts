@@ -1,6 +1,6 @@
-import type { CacheTtl } from "../../../../../src/domain/prompt-cache/anthropic-breakpoints.ts";
-import type { OptionNames } from "../../known-options.ts";
-import type { CallOptions } from "../../options.ts";
+import type { CacheTtl } from "../../../../src/domain/prompt-cache/anthropic-breakpoints.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
 import { memoryOf } from "../context/memory-of.ts";
 import type { MemoryOptions } from "../context/memory-options.ts";
 import { MEMORY_OPTIONS, requireMemoryOptions } from "../context/memory-options.ts";

@@ -1,6 +1,6 @@
-import { BoundedCache } from "../../../../../src/domain/bounded-cache.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
-import type { Cairn } from "../../cairn.ts";
+import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
 import { memoryOf } from "./memory-of.ts";
 import { NamedThread, type ThreadOption } from "./named-thread.ts";
 import type { PromptMemory, PromptMessage } from "./prompt-memory.ts";

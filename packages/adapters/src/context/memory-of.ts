@@ -5,7 +5,7 @@ import {
   type PromptMessage,
   type ReadMemory,
 } from "./prompt-memory.ts";
-import type { Cairn } from "../../cairn.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
 import { type ContextFailure, guarded, type GuardOptions } from "./guarded.ts";
 import type { ContextThread } from "./named-thread.ts";
 

@@ -1,6 +1,6 @@
-import type { Cairn } from "../../cairn.ts";
-import type { Names, OptionNames } from "../../known-options.ts";
-import type { Message } from "../../shapes.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { Names, OptionNames } from "../../../client/src/known-options.ts";
+import type { Message } from "../../../client/src/shapes.ts";
 import { requireUser } from "../options/require-options.ts";
 import type { GuardOptions } from "./guarded.ts";
 import type { ThreadOption } from "./named-thread.ts";

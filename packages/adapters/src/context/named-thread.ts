@@ -1,6 +1,6 @@
-import type { Cairn } from "../../cairn.ts";
-import { hasCode } from "../../error.ts";
-import type { ContextBody } from "../../shapes.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { hasCode } from "../../../client/src/error.ts";
+import type { ContextBody } from "../../../client/src/shapes.ts";
 
 /** A thread's id, or the agent with whom the user's latest thread is. */
 export type ThreadOption = string | { agent: string };

@@ -1,9 +1,9 @@
-import { messageHash, userText } from "../../../../../src/domain/context/message-hash.ts";
-import { withBlock } from "../../../../../src/domain/context/prompted-message.ts";
-import type { Cairn } from "../../cairn.ts";
-import type { OptionNames } from "../../known-options.ts";
-import type { CallOptions } from "../../options.ts";
-import type { ContextAnswer, ContextBody } from "../../shapes.ts";
+import { messageHash, userText } from "../../../../src/domain/context/message-hash.ts";
+import { withBlock } from "../../../../src/domain/context/prompted-message.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { ContextAnswer, ContextBody } from "../../../client/src/shapes.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import type { ContextThread } from "./named-thread.ts";
 

@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { requireTimeout, requireValid } from "../options/require-options.ts";
 import type { GuardOptions } from "./guarded.ts";
 import { CONTEXT_OPTIONS, type ContextOptions } from "./prompt-memory.ts";

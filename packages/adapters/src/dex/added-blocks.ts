@@ -1,5 +1,5 @@
-import { BoundedCache } from "../../../../../src/domain/bounded-cache.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 import { textOf } from "./messages.ts";
 import type { DexBlock, DexMessage } from "./types.ts";
 

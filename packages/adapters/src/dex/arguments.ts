@@ -1,4 +1,4 @@
-import { CairnError } from "../../error.ts";
+import { CairnError } from "../../../client/src/error.ts";
 import { schemas } from "./schemas.ts";
 import type { DexSchema, DexToolArguments, DexToolName } from "./types.ts";
 

@@ -1,7 +1,7 @@
-import { unlessAborted } from "../../attempt.ts";
-import { newId } from "../../new-id.ts";
-import { isCairnError } from "../../error.ts";
-import type { Cairn, CallOptions, RememberBody } from "../../index.ts";
+import { unlessAborted } from "../../../client/src/attempt.ts";
+import { newId } from "../../../client/src/new-id.ts";
+import { isCairnError } from "../../../client/src/error.ts";
+import type { Cairn, CallOptions, RememberBody } from "../../../client/src/index.ts";
 import { episodeBody, type Place } from "./episodes.ts";
 import { extractionOf, promptOf, SYSTEM } from "./extraction.ts";
 import { shortened, transcriptOf } from "./messages.ts";

@@ -1,4 +1,4 @@
-import { inert, oneLine, quoted } from "../../../../../src/domain/conversation/stored-text.ts";
+import { inert, oneLine, quoted } from "../../../../src/domain/conversation/stored-text.ts";
 import { relativeTime } from "./relative-time.ts";
 import type { DexEpisode, DexFact, DexProcedure } from "./types.ts";
 

@@ -1,6 +1,6 @@
-import type { Cairn, CallOptions, Hit, Memory, RememberBody } from "../../index.ts";
+import type { Cairn, CallOptions, Hit, Memory, RememberBody } from "../../../client/src/index.ts";
 import type { DexEpisode } from "./types.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** Bytes of UTF-8 of a scope. */
 const SCOPE = 1024;

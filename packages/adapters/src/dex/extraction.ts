@@ -1,5 +1,5 @@
-import { inert } from "../../../../../src/domain/conversation/stored-text.ts";
-import { normalise } from "../../../../../src/domain/memory/normalise.ts";
+import { inert } from "../../../../src/domain/conversation/stored-text.ts";
+import { normalise } from "../../../../src/domain/memory/normalise.ts";
 
 /** The summary and facts that a model extracted. */
 type Extraction = { summary: string; facts: Triple[] };

@@ -1,4 +1,4 @@
-import type { Cairn, CallOptions, RecallAnswer } from "../../index.ts";
+import type { Cairn, CallOptions, RecallAnswer } from "../../../client/src/index.ts";
 import type { DexFact } from "./types.ts";
 
 /** The facts most similar to a query, best first, at most `most`. Without embeddings, the newest fill up the rest. */

@@ -1,5 +1,5 @@
-import { CairnError, hasCode } from "../../error.ts";
-import type { Cairn, CallOptions, Hit, Memory } from "../../index.ts";
+import { CairnError, hasCode } from "../../../client/src/error.ts";
+import type { Cairn, CallOptions, Hit, Memory } from "../../../client/src/index.ts";
 import type { DexProcedure } from "./types.ts";
 
 const ANNOUNCED = 10;

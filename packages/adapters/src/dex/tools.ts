@@ -1,17 +1,11 @@
-import { writtenText } from "../../../../../src/domain/conversation/waiting-text.ts";
-import type { Cairn } from "../../index.ts";
+import { writtenText } from "../../../../src/domain/conversation/waiting-text.ts";
+import type { Cairn } from "../../../client/src/index.ts";
 import { forgetFact } from "../facts/forget-fact.ts";
 import { type TimeLimit, withinLimit } from "../limits/time-limit.ts";
 import { parseToolArguments } from "./arguments.ts";
 import type { Procedures } from "./procedures.ts";
 import { schemas } from "./schemas.ts";
-import {
-  DATA_NOTE,
-  day,
-  inert,
-  oneLine,
-  quoted,
-} from "../../../../../src/domain/conversation/stored-text.ts";
+import { DATA_NOTE, day, inert, oneLine, quoted } from "../../../../src/domain/conversation/stored-text.ts";
 import type { DexTool } from "./types.ts";
 
 const LIMIT = 20;

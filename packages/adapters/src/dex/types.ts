@@ -1,4 +1,4 @@
-import type { Cairn, CallOptions } from "../../index.ts";
+import type { Cairn, CallOptions } from "../../../client/src/index.ts";
 
 /** A message of the host. Its content is a text or parts, of which only text parts count. */
 export type DexMessage = { role: string; content: unknown };

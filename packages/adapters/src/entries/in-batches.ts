@@ -1,7 +1,7 @@
-import type { Cairn } from "../../cairn.ts";
-import { hasCode } from "../../error.ts";
-import type { CallOptions } from "../../options.ts";
-import type { BatchAnswer, BatchOperation } from "../../shapes.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { hasCode } from "../../../client/src/error.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { BatchAnswer, BatchOperation } from "../../../client/src/shapes.ts";
 import { batchesBySize } from "../calls/batches-by-size.ts";
 
 export type EntryResult = BatchAnswer["results"][number];

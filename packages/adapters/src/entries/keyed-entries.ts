@@ -1,8 +1,8 @@
-import type { Cairn } from "../../cairn.ts";
-import { CairnError } from "../../error.ts";
-import type { BatchOperation } from "../../shapes.ts";
-import { partsIn } from "../../../../../src/domain/entry-parts.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { CairnError } from "../../../client/src/error.ts";
+import type { BatchOperation } from "../../../client/src/shapes.ts";
+import { partsIn } from "../../../../src/domain/entry-parts.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { ENTRY_BYTES, LargeEntries } from "./large-entries.ts";
 import { type EntryResult, inBatches } from "./in-batches.ts";

@@ -1,9 +1,9 @@
-import { partsIn, partKeys } from "../../../../../src/domain/entry-parts.ts";
-import type { Cairn } from "../../cairn.ts";
-import { hasCode } from "../../error.ts";
-import type { Versioned } from "../../http.ts";
-import type { CallOptions } from "../../options.ts";
-import type { WrittenEntry } from "../../shapes.ts";
+import { partsIn, partKeys } from "../../../../src/domain/entry-parts.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { hasCode } from "../../../client/src/error.ts";
+import type { Versioned } from "../../../client/src/http.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { WrittenEntry } from "../../../client/src/shapes.ts";
 import { slices } from "../calls/slices.ts";
 import { splitValue, UNNAMED_MS, readWhole, WRITES } from "./large-entries.ts";
 

@@ -4,12 +4,12 @@ import {
   MOST_BYTES,
   partKeys,
   partsIn,
-} from "../../../../../src/domain/entry-parts.ts";
-import type { Cairn } from "../../cairn.ts";
-import { CairnError, hasCode } from "../../error.ts";
-import { newId } from "../../new-id.ts";
-import type { CallOptions } from "../../options.ts";
-import type { BatchOperation } from "../../shapes.ts";
+} from "../../../../src/domain/entry-parts.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { CairnError, hasCode } from "../../../client/src/error.ts";
+import { newId } from "../../../client/src/new-id.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { BatchOperation } from "../../../client/src/shapes.ts";
 import { slices } from "../calls/slices.ts";
 
 /** An entry to write; its value has up to 64 MiB of JSON. */

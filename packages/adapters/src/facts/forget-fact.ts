@@ -4,11 +4,11 @@ import {
   noSuchFact,
   planForget,
   severalObjects,
-} from "../../../../../src/domain/memory/forget-fact.ts";
-import { DATA_NOTE, inert } from "../../../../../src/domain/conversation/stored-text.ts";
-import type { Cairn } from "../../cairn.ts";
-import type { CallOptions } from "../../options.ts";
-import type { Memory } from "../../shapes.ts";
+} from "../../../../src/domain/memory/forget-fact.ts";
+import { DATA_NOTE, inert } from "../../../../src/domain/conversation/stored-text.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { Memory } from "../../../client/src/shapes.ts";
 
 /** The arguments of memory_forget_fact. */
 export type ForgetFact = { subject: string; predicate: string; object?: string; all?: boolean };

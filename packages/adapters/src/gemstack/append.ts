@@ -1,9 +1,9 @@
-import type { AiMessage } from "../../../../../src/domain/conversation/message.ts";
-import type { Cairn } from "../../cairn.ts";
-import { isCairnError } from "../../error.ts";
-import { newId } from "../../new-id.ts";
-import type { CallOptions } from "../../options.ts";
-import type { AppendAnswer } from "../../shapes.ts";
+import type { AiMessage } from "../../../../src/domain/conversation/message.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { isCairnError } from "../../../client/src/error.ts";
+import { newId } from "../../../client/src/new-id.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { AppendAnswer } from "../../../client/src/shapes.ts";
 import { batchesBySize } from "../calls/batches-by-size.ts";
 
 /** Deletions in flight at once; each takes one message. */

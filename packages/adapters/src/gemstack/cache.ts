@@ -1,9 +1,9 @@
-import type { Cairn } from "../../cairn.ts";
-import type { Versioned } from "../../http.ts";
-import type { CallOptions } from "../../options.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { Versioned } from "../../../client/src/http.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
 import { LargeCacheValues } from "../entries/large-cache-values.ts";
 import { requireMemory } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { limited, limitMethods, type TimeLimit, TIMEOUT_MS, withinMethod } from "../limits/time-limit.ts";
 import { Flights } from "./flights.ts";
 import { BoundedMap } from "./bounded-map.ts";

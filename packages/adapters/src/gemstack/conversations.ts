@@ -1,14 +1,11 @@
-import type {
-  Continuation,
-  ContinuationOptions,
-} from "../../../../../src/domain/conversation/continuation.ts";
-import type { AiMessage } from "../../../../../src/domain/conversation/message.ts";
-import type { Cairn } from "../../cairn.ts";
-import type { CallOptions } from "../../options.ts";
-import type { CataloguedThread, CreateThreadBody } from "../../shapes.ts";
-import { hasCode } from "../../error.ts";
+import type { Continuation, ContinuationOptions } from "../../../../src/domain/conversation/continuation.ts";
+import type { AiMessage } from "../../../../src/domain/conversation/message.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { CataloguedThread, CreateThreadBody } from "../../../client/src/shapes.ts";
+import { hasCode } from "../../../client/src/error.ts";
 import { requireUserIfGiven } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { collect } from "./collect.ts";
 import { append } from "./append.ts";

@@ -1,7 +1,7 @@
-import type { Cairn } from "../../cairn.ts";
-import type { CallOptions } from "../../options.ts";
-import type { LeaseAnswer } from "../../registry.ts";
-import { isPassing } from "../../retry.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { LeaseAnswer } from "../../../client/src/registry.ts";
+import { isPassing } from "../../../client/src/retry.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
 /** The longest wait of one call. */

@@ -1,6 +1,6 @@
-import type { AiMessage } from "../../../../../src/domain/conversation/message.ts";
-import type { Cairn } from "../../cairn.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { AiMessage } from "../../../../src/domain/conversation/message.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import type { ThreadOption } from "../context/named-thread.ts";
 import { isText, requireThread } from "../context/require-context-options.ts";
 import {

@@ -1,5 +1,5 @@
-import type { AiMessage } from "../../../../../src/domain/conversation/message.ts";
-import { startOfTag } from "../../../../../src/domain/conversation/stored-text.ts";
+import type { AiMessage } from "../../../../src/domain/conversation/message.ts";
+import { startOfTag } from "../../../../src/domain/conversation/stored-text.ts";
 import { memoryOf } from "../context/memory-of.ts";
 import type { MemoryOptions } from "../context/memory-options.ts";
 import { requireMemoryOptions } from "../context/memory-options.ts";

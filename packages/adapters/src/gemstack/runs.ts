@@ -1,4 +1,4 @@
-import { type OptionNames, requireKnownOptions } from "../../known-options.ts";
+import { type OptionNames, requireKnownOptions } from "../../../client/src/known-options.ts";
 import type { CairnCache } from "./cache.ts";
 import type { RunStore } from "./types.ts";
 

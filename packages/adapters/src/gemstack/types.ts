@@ -1,5 +1,5 @@
 // The store interfaces of GemStack's ai-sdk, declared here since the SDK is not on the registry.
-import type { AiMessage } from "../../../../../src/domain/conversation/message.ts";
+import type { AiMessage } from "../../../../src/domain/conversation/message.ts";
 
 /** The user and agent of a thread; `resourceSlug` and `recordId` are the app's own. */
 export type ConversationStoreMeta = {

@@ -1,4 +1,4 @@
-import { CairnError, hasCode } from "../../error.ts";
+import { CairnError, hasCode } from "../../../client/src/error.ts";
 
 /** True if the named resource is missing or another user's, or if the id is impossible in a URL. */
 export const isUnknown = (error: unknown): error is CairnError =>

@@ -1,9 +1,9 @@
-import { startOfTag } from "../../../../../src/domain/conversation/stored-text.ts";
-import type { Cairn } from "../../cairn.ts";
-import type { CallOptions } from "../../options.ts";
-import type { Hit, Memory } from "../../shapes.ts";
+import { startOfTag } from "../../../../src/domain/conversation/stored-text.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { CallOptions } from "../../../client/src/options.ts";
+import type { Hit, Memory } from "../../../client/src/shapes.ts";
 import { requireMemory } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { collect } from "./collect.ts";
 import type { MemoryEntry, UserMemory } from "./types.ts";

@@ -1,7 +1,7 @@
-import { normalise } from "../../../../../src/domain/memory/normalise.ts";
-import type { Cairn } from "../../cairn.ts";
-import type { OptionNames } from "../../known-options.ts";
-import type { IngestBody } from "../../shapes.ts";
+import { normalise } from "../../../../src/domain/memory/normalise.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
+import type { IngestBody } from "../../../client/src/shapes.ts";
 import { type TimeLimit, withinLimit } from "../limits/time-limit.ts";
 import { isNumberOrUnset, requireValid } from "../options/require-options.ts";
 

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /**
  * The keys of the entries of one LangGraph thread. All parts are ASCII, so that byte order is also the order of

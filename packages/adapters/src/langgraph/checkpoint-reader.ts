@@ -1,5 +1,5 @@
-import type { Cairn, ListedEntry } from "../../index.ts";
-import { itemsOf } from "../../pages.ts";
+import type { Cairn, ListedEntry } from "../../../client/src/index.ts";
+import { itemsOf } from "../../../client/src/pages.ts";
 import type { CheckpointKeys } from "./checkpoint-keys.ts";
 import type {
   ChannelRecord,

@@ -1,9 +1,9 @@
-import { isCairnError } from "../../error.ts";
-import type { Cairn, RememberBody } from "../../index.ts";
+import { isCairnError } from "../../../client/src/error.ts";
+import type { Cairn, RememberBody } from "../../../client/src/index.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { type ItemRecord, textsOf } from "./item-record.ts";
 import { slices } from "../calls/slices.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** An item's score, and the text with that score. */
 type ScoredText = { entryKey: string; score: number; text: string; rememberedAt: number };

@@ -1,6 +1,6 @@
 import type { Item } from "@langchain/langgraph-checkpoint";
 import { textsAt } from "./texts-at-path.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** An item as its entry holds it. */
 export type ItemRecord = {

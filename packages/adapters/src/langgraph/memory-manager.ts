@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { Cairn } from "../../cairn.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { isText } from "../context/require-context-options.ts";
 import {
   BACKGROUND_INGEST_OPTIONS,

@@ -1,6 +1,6 @@
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { PromptMemory, PromptMessage } from "../context/prompt-memory.ts";
-import type { Message } from "../../shapes.ts";
+import type { Message } from "../../../client/src/shapes.ts";
 
 type Content = BaseMessage["content"];
 

@@ -1,5 +1,5 @@
-import { CairnError } from "../../error.ts";
-import { isPassing } from "../../retry.ts";
+import { CairnError } from "../../../client/src/error.ts";
+import { isPassing } from "../../../client/src/retry.ts";
 import { ENTRY_BYTES, type LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
 
 /** A write of a run. */

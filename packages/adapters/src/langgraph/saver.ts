@@ -10,8 +10,8 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import { hasCode } from "../../error.ts";
-import type { Cairn } from "../../index.ts";
+import { hasCode } from "../../../client/src/error.ts";
+import type { Cairn } from "../../../client/src/index.ts";
 import { CheckpointKeys, threadIn } from "./checkpoint-keys.ts";
 import { CheckpointReader } from "./checkpoint-reader.ts";
 import { CheckpointTuples } from "./checkpoint-tuples.ts";
@@ -28,7 +28,7 @@ import { RunWrites } from "./run-writes.ts";
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
 import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 
 export type CairnSaverOptions = TimeLimit & {
   memory: Cairn;

@@ -10,8 +10,8 @@ import {
   type SearchOperation,
   validateNamespace,
 } from "@langchain/langgraph-checkpoint";
-import { hasCode } from "../../error.ts";
-import type { BatchOperation, Cairn } from "../../index.ts";
+import { hasCode } from "../../../client/src/error.ts";
+import type { BatchOperation, Cairn } from "../../../client/src/index.ts";
 import { ItemIndex } from "./item-index.ts";
 import { fitsFilter } from "./item-filter.ts";
 import {
@@ -26,7 +26,7 @@ import {
 import { LargeEntries, type LargeEntry } from "../entries/large-entries.ts";
 import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { commonPrefix, listed } from "./namespaces.ts";
 
 export type CairnStoreOptions = TimeLimit & {

@@ -1,7 +1,7 @@
-import { unlessAborted } from "../../attempt.ts";
-import type { Cairn } from "../../cairn.ts";
-import { timeoutError } from "../../error.ts";
-import { realTime } from "../../retry.ts";
+import { unlessAborted } from "../../../client/src/attempt.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { timeoutError } from "../../../client/src/error.ts";
+import { realTime } from "../../../client/src/retry.ts";
 
 /** The limit of an adapter's memory work, which each adapter takes. */
 export type TimeLimit = {

@@ -1,12 +1,12 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
-import { hasCode } from "../../error.ts";
-import type { BatchOperation, Cairn, Message, StoredMessage } from "../../index.ts";
+import { hasCode } from "../../../client/src/error.ts";
+import type { BatchOperation, Cairn, Message, StoredMessage } from "../../../client/src/index.ts";
 import { batchesBySize } from "../calls/batches-by-size.ts";
 import { slices } from "../calls/slices.ts";
 import { keyPartOf } from "./records.ts";
 import type { Appending } from "./thread-records.ts";
 import { firstSeqOf, messageOf, storedOf, withFirst } from "./stored-message.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** A Cairn thread, and the id of its Mastra thread. */
 type Conversation = {

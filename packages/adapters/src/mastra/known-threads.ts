@@ -1,4 +1,4 @@
-import { BoundedCache } from "../../../../../src/domain/bounded-cache.ts";
+import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
 import type { ThreadRecord } from "./thread-records.ts";
 
 /** A thread as a storage last read or wrote it. */

@@ -1,5 +1,5 @@
-import type { Cairn } from "../../index.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { Cairn } from "../../../client/src/index.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import type { TimeLimit } from "../limits/time-limit.ts";
 
 export type CairnMemoryStorageOptions = TimeLimit & {

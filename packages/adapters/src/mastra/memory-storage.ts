@@ -1,4 +1,4 @@
-import { newId } from "../../new-id.ts";
+import { newId } from "../../../client/src/new-id.ts";
 import type { MastraDBMessage } from "@mastra/core/agent";
 import type { StorageThreadType } from "@mastra/core/memory";
 import {
@@ -11,7 +11,7 @@ import {
   type StorageListThreadsOutput,
   type StorageResourceType,
 } from "@mastra/core/storage";
-import type { Cairn } from "../../index.ts";
+import type { Cairn } from "../../../client/src/index.ts";
 import { limited, limitMethods } from "../limits/time-limit.ts";
 import { requireUser } from "../options/require-options.ts";
 import { Conversations, unlessMissing } from "./conversations.ts";

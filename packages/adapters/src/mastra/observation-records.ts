@@ -1,6 +1,6 @@
 import { InMemoryDB, InMemoryMemory, type ObservationalMemoryRecord } from "@mastra/core/storage";
-import type { Cairn } from "../../cairn.ts";
-import { hasCode } from "../../error.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { hasCode } from "../../../client/src/error.ts";
 import { LargeEntries } from "../entries/large-entries.ts";
 import { keyPartOf } from "./records.ts";
 

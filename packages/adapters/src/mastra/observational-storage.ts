@@ -12,7 +12,7 @@ import {
   type UpdateBufferedReflectionInput,
   type UpdateObservationalMemoryConfigInput,
 } from "@mastra/core/storage";
-import type { Cairn } from "../../cairn.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
 import { ObservationRecords } from "./observation-records.ts";
 
 /** The part of Mastra's memory domain that keeps observational memory. Each change is one step, so no concurrent one is lost. */

@@ -1,8 +1,8 @@
 import { parseMemoryRequestContext } from "@mastra/core/memory";
 import type { ProcessLLMRequestArgs, ProcessLLMRequestResult, Processor } from "@mastra/core/processors";
-import type { Cairn } from "../../cairn.ts";
-import { isCairnError } from "../../error.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { isCairnError } from "../../../client/src/error.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import type { MemoryOptions } from "../context/memory-options.ts";
 import { MEMORY_OPTIONS, requireMemoryOptions } from "../context/memory-options.ts";
 import { memoryOf } from "../context/memory-of.ts";

@@ -1,8 +1,8 @@
-import { hasCode } from "../../error.ts";
-import type { BatchOperation, Cairn } from "../../index.ts";
-import type { Versioned } from "../../http.ts";
+import { hasCode } from "../../../client/src/error.ts";
+import type { BatchOperation, Cairn } from "../../../client/src/index.ts";
+import type { Versioned } from "../../../client/src/http.ts";
 import { LargeEntries } from "../entries/large-entries.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** Tries of a change against concurrent changes of the same record. */
 const ATTEMPTS = 20;

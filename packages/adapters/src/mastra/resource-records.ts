@@ -1,5 +1,5 @@
 import type { StorageResourceType } from "@mastra/core/storage";
-import type { Cairn } from "../../cairn.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
 import { withDates, type Timed } from "./with-dates.ts";
 import { Records } from "./records.ts";
 

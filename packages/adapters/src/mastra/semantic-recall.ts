@@ -6,9 +6,9 @@ import {
   type QueryVectorParams,
   type UpsertVectorParams,
 } from "@mastra/core/vector";
-import type { Cairn } from "../../cairn.ts";
-import type { OptionNames } from "../../known-options.ts";
-import type { Hit } from "../../shapes.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
+import type { Hit } from "../../../client/src/shapes.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { slices } from "../calls/slices.ts";
 import { limited, limitMethods, type TimeLimit } from "../limits/time-limit.ts";

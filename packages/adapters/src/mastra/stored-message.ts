@@ -1,6 +1,6 @@
 import type { MastraDBMessage } from "@mastra/core/agent";
-import { field } from "../../../../../src/domain/conversation/message.ts";
-import type { Message, StoredMessage } from "../../index.ts";
+import { field } from "../../../../src/domain/conversation/message.ts";
+import type { Message, StoredMessage } from "../../../client/src/index.ts";
 
 /** The fields of a Mastra message besides role and parts, kept within Cairn's message. */
 type Rest = Record<string, unknown> & { createdAt: string; content: unknown };

@@ -1,4 +1,4 @@
-import { newId } from "../../new-id.ts";
+import { newId } from "../../../client/src/new-id.ts";
 import type { MastraDBMessage } from "@mastra/core/agent";
 import type { StorageThreadType } from "@mastra/core/memory";
 import type { StorageCloneThreadInput } from "@mastra/core/storage";

@@ -1,7 +1,7 @@
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import type { StorageThreadType } from "@mastra/core/memory";
-import type { BatchOperation, Cairn, StoredMessage } from "../../index.ts";
-import { hasCode } from "../../error.ts";
+import type { BatchOperation, Cairn, StoredMessage } from "../../../client/src/index.ts";
+import { hasCode } from "../../../client/src/error.ts";
 import { unlessMissing } from "./conversations.ts";
 import { KnownThreads } from "./known-threads.ts";
 import { withDates, type Timed } from "./with-dates.ts";

@@ -1,4 +1,4 @@
-import type { RememberBody } from "../../index.ts";
+import type { RememberBody } from "../../../client/src/index.ts";
 import { moment, nameOf, textWithin, within } from "./fields.ts";
 import {
   type Aside,

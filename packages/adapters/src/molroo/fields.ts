@@ -1,5 +1,5 @@
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 // Limits of Cairn's fields (src/domain/schema/memory.ts), and the nearest valid value.
 

@@ -1,8 +1,8 @@
-import type { Cairn, RememberBody } from "../../index.ts";
+import type { Cairn, RememberBody } from "../../../client/src/index.ts";
 
 import { ENTRY_BYTES, LargeEntries } from "../entries/large-entries.ts";
 import { asideOf, isRoomy, jsonOf, type Stored } from "./record.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /**
  * Records too large for a memory, stored as JSON in the user's entries. Keys derive from the content, so that

@@ -1,4 +1,4 @@
-import type { ListMemoriesQuery } from "../../index.ts";
+import type { ListMemoriesQuery } from "../../../client/src/index.ts";
 import { LONG_CONTEXT } from "./episode.ts";
 import { isName, moment, nameOf, within } from "./fields.ts";
 import type { Episode, RecallQuery } from "./types.ts";

@@ -1,7 +1,7 @@
-import type { Hit, Json, Memory, RememberBody } from "../../index.ts";
+import type { Hit, Json, Memory, RememberBody } from "../../../client/src/index.ts";
 import { byteLength, isName } from "./fields.ts";
 import type { VAD } from "./types.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /** A memory as a list or a search gives it. */
 export type Stored = Pick<

@@ -1,4 +1,4 @@
-import type { RememberBody } from "../../index.ts";
+import type { RememberBody } from "../../../client/src/index.ts";
 import { moment, nameOf, textWithin, within } from "./fields.ts";
 import {
   asideOf,
@@ -11,7 +11,7 @@ import {
   withRest,
 } from "./record.ts";
 import type { Reflection } from "./types.ts";
-import { sha256Hex } from "../../../../../src/domain/hash.ts";
+import { sha256Hex } from "../../../../src/domain/hash.ts";
 
 /**
  * A reflection as a memory of kind `reflection`. The SDK's ids are milliseconds and may collide, so its whole content

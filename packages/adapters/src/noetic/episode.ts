@@ -1,5 +1,5 @@
-import { messageHash } from "../../../../../src/domain/context/message-hash.ts";
-import type { RememberBody } from "../../shapes.ts";
+import { messageHash } from "../../../../src/domain/context/message-hash.ts";
+import type { RememberBody } from "../../../client/src/shapes.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import type { ExecutionContext } from "./interfaces.ts";
 import type { LoggedTurn, Turn } from "./turns.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { oneLine } from "../../../../../src/domain/conversation/stored-text.ts";
-import type { Hit, Memory, RememberBody } from "../../shapes.ts";
+import { oneLine } from "../../../../src/domain/conversation/stored-text.ts";
+import type { Hit, Memory, RememberBody } from "../../../client/src/shapes.ts";
 import { sourceOf } from "./episode.ts";
 import type { ExecutionContext, LayerFunction } from "./interfaces.ts";
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { Cairn } from "../../cairn.ts";
-import type { OptionNames } from "../../known-options.ts";
-import type { RememberBody } from "../../shapes.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
+import type { RememberBody } from "../../../client/src/shapes.ts";
 import { CONTEXT_OPTIONS, type ContextOptions } from "../context/prompt-memory.ts";
 import type { TimeLimit } from "../limits/time-limit.ts";
 import { requireTimeout, requireUserIfGiven, requireValid } from "../options/require-options.ts";

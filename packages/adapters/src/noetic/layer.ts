@@ -1,4 +1,4 @@
-import type { Hit, Memory, RememberBody } from "../../shapes.ts";
+import type { Hit, Memory, RememberBody } from "../../../client/src/shapes.ts";
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import { episodeOf, turnOf } from "./episode.ts";
 import type { ExecutionContext, Item, ItemLog } from "./interfaces.ts";

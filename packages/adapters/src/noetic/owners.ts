@@ -1,4 +1,4 @@
-import { CairnError } from "../../error.ts";
+import { CairnError } from "../../../client/src/error.ts";
 
 export type Scope = "execution" | "thread" | "resource" | "global";
 

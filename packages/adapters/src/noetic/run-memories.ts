@@ -1,5 +1,5 @@
-import type { Cairn } from "../../cairn.ts";
-import { BoundedCache } from "../../../../../src/domain/bounded-cache.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
 import { type ContextThread, NamedThread } from "../context/named-thread.ts";
 import { type ContextOptions, type PromptMessage, promptMemory } from "../context/prompt-memory.ts";
 import type { ExecutionContext, Item } from "./interfaces.ts";

@@ -1,7 +1,7 @@
-import type { Cairn } from "../../cairn.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
 import { KeyedEntries } from "../entries/keyed-entries.ts";
 import { requireUserIfGiven } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import type { TimeLimit } from "../limits/time-limit.ts";
 import type { ScopedStorage } from "./interfaces.ts";
 import { ownerOf, type Scope } from "./owners.ts";

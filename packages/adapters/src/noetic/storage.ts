@@ -1,6 +1,6 @@
 import { KEYED_ENTRIES_OPTIONS, KeyedEntries, type KeyedEntriesOptions } from "../entries/keyed-entries.ts";
 import { requireUser } from "../options/require-options.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { byCodePoints } from "./code-points.ts";
 import { isGlobal, mayHoldGlobal } from "./global-keys.ts";
 import type { StorageAdapter } from "./interfaces.ts";

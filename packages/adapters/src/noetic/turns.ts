@@ -1,4 +1,4 @@
-import type { RememberBody } from "../../shapes.ts";
+import type { RememberBody } from "../../../client/src/shapes.ts";
 import { overlap } from "../threads/overlap.ts";
 import type { Item } from "./interfaces.ts";
 

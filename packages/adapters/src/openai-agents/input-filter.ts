@@ -1,6 +1,6 @@
 import type { CallModelInputFilter } from "@openai/agents-core";
-import type { Cairn } from "../../cairn.ts";
-import type { OptionNames } from "../../known-options.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import type { OptionNames } from "../../../client/src/known-options.ts";
 import { ContextReader } from "../context/context-reader.ts";
 import type { ThreadOption } from "../context/named-thread.ts";
 import {

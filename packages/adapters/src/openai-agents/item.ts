@@ -1,8 +1,8 @@
 // Stores an item of the Agents SDK as a message. A message in the SDK's own shape is stored as it is. All else (calls,
 // results, reasoning) is stored whole in `agentItem`, with the role and text that other readers expect.
 import type { AgentInputItem } from "@openai/agents-core";
-import { field } from "../../../../../src/domain/conversation/message.ts";
-import type { Message, StoredMessage } from "../../shapes.ts";
+import { field } from "../../../../src/domain/conversation/message.ts";
+import type { Message, StoredMessage } from "../../../client/src/shapes.ts";
 import { base64Of, bytesOfBase64 } from "../bytes/base64.ts";
 import { itemsOfOther } from "./other-message.ts";
 

@@ -1,8 +1,8 @@
 // Converts another adapter's message to items: texts, tool calls and results.
 import type { AgentInputItem } from "@openai/agents-core";
-import { field, listField, textField } from "../../../../../src/domain/conversation/message.ts";
-import { invocationIn, listedCalls } from "../../../../../src/domain/conversation/tool-call-formats.ts";
-import type { Message } from "../../shapes.ts";
+import { field, listField, textField } from "../../../../src/domain/conversation/message.ts";
+import { invocationIn, listedCalls } from "../../../../src/domain/conversation/tool-call-formats.ts";
+import type { Message } from "../../../client/src/shapes.ts";
 
 /** A tool call or result, in any shape of src/domain/conversation/tool-call-formats.ts. */
 type ToolMessagePart = { callId: string; name: string | undefined; call?: unknown; result?: unknown };

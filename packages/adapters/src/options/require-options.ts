@@ -1,5 +1,5 @@
-import type { Cairn } from "../../cairn.ts";
-import { type Names, requireKnownOptions } from "../../known-options.ts";
+import type { Cairn } from "../../../client/src/cairn.ts";
+import { type Names, requireKnownOptions } from "../../../client/src/known-options.ts";
 import { MAX_TIMEOUT_MS } from "../limits/time-limit.ts";
 
 /** The options that every adapter shares. `memory` is unknown, since adapters take different parts of the client. */

@@ -1,8 +1,8 @@
 // What becomes of the parts of large values when a write of many fails on the way.
 import { expect, it } from "vitest";
-import { LargeEntries } from "../../src/adapters/entries/large-entries.ts";
+import { LargeEntries } from "../../src/entries/large-entries.ts";
 import { PART } from "../../../../src/domain/entry-parts.ts";
-import { failure, faked } from "./faked.ts";
+import { failure, faked } from "../../../client/test/core/faked.ts";
 
 type Operation = { op: string; key: string };
 

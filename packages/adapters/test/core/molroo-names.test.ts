@@ -1,7 +1,7 @@
 // The form in which names that are no field of a memory are stored: every release has to find them again.
 import { expect, it } from "vitest";
-import { nameOf } from "../../src/adapters/molroo/fields.ts";
-import { externalIdOf } from "../../src/adapters/molroo/record.ts";
+import { nameOf } from "../../src/molroo/fields.ts";
+import { externalIdOf } from "../../src/molroo/record.ts";
 
 const LONG = "n".repeat(2000);
 

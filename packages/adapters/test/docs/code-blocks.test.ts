@@ -1,17 +1,21 @@
 // The code that readers copy compiles as it stands, against the types that are published and each version of its SDK.
 import { spawnSync } from "node:child_process";
-import { globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type CodeBlock, codeBlocks } from "./code-blocks.ts";
 
-const client = join(import.meta.dirname, "../..");
-const root = join(client, "../..");
+const adapters = join(import.meta.dirname, "../..");
+const root = join(adapters, "../..");
 const folder = mkdtempSync(join(tmpdir(), "cairn-code-blocks-"));
+// The package beside the SDKs, as an install puts it.
+const client = join(folder, "cairn-memory");
+cpSync(join(root, "packages/client/dist"), client, { recursive: true });
+symlinkSync(join(adapters, "node_modules"), join(folder, "node_modules"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const blocks = globSync(["README.md", "packages/client/README.md", "docs/**/*.md", "examples/*/README.md"], {
+const blocks = globSync(["README.md", "packages/*/README.md", "docs/**/*.md", "examples/*/README.md"], {
   cwd: root,
 })
   .toSorted()
@@ -28,13 +32,13 @@ ${AWAY.map((name) => `declare module "${name}";`).join("\n")}
 `;
 
 const installed = (name: string) => ({
-  [name]: [join(client, "node_modules", name)],
-  [`${name}/*`]: [join(client, "node_modules", name, "*")],
+  [name]: [join(adapters, "node_modules", name)],
+  [`${name}/*`]: [join(adapters, "node_modules", name, "*")],
 });
 const published = {
-  "cairn-memory": [join(client, "dist/client/index.d.ts")],
-  "cairn-memory/adapters/*": [join(client, "dist/client/adapters/*.d.ts")],
-  "cairn-memory/*": [join(client, "dist/*.d.ts")],
+  "cairn-memory": [join(client, "client/index.d.ts")],
+  "cairn-memory/adapters/*": [join(client, "adapters/*.d.ts")],
+  "cairn-memory-embed/*": [join(root, "packages/embed/dist/*.d.ts")],
   ...Object.fromEntries(
     ["hono", "jose", "standardwebhooks"].map((name) => [name, [join(root, "node_modules", name)]]),
   ),
@@ -47,7 +51,7 @@ function problemsOf(
   tsc = join(root, "node_modules/typescript/lib/tsc.js"),
 ): string {
   const project = mkdtempSync(join(folder, "project-"));
-  symlinkSync(join(client, "node_modules"), join(project, "node_modules"));
+  symlinkSync(join(adapters, "node_modules"), join(project, "node_modules"));
   return ["ts", "js"]
     .map((language) => {
       const programs = some.filter(

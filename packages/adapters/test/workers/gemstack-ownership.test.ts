@@ -2,10 +2,10 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cairnConversations } from "../../src/adapters/gemstack.ts";
-import { type Cairn, cairn } from "../../src/index.ts";
+import { cairnConversations } from "../../src/gemstack.ts";
+import { type Cairn, cairn } from "../../../client/src/index.ts";
 import { userHash } from "../../../../src/domain/ids.ts";
-import { continued, OwnershipError, prompted } from "../adapters/gemstack-host.ts";
+import { continued, OwnershipError, prompted } from "../gemstack-host.ts";
 import { call, newUser, token } from "../../../../test/call.ts";
 import { control, type D1Write, restore } from "../../../../test/doubles/control.ts";
 

@@ -11,13 +11,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { developmentSecret } from "../../../dev/development-secret.ts";
 import { freePort, type LocalServer, startLocalServer } from "../../../dev/local-server.ts";
 import { coreSize } from "../../scripts/size.ts";
 import { cairn } from "../../src/index.ts";
-import type { TestCairn } from "../../testing/test-cairn.ts";
 import { clientContract } from "../contract.ts";
 import { mintToken, scopes } from "../../../../src/domain/token.ts";
 import { fromNow } from "../../../../test/from-now.ts";
@@ -28,11 +26,11 @@ const folder = mkdtempSync(join(tmpdir(), "cairn-package-"));
 const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
 const npm = (cwd: string, ...args: string[]) => execFileSync("npm", args, { cwd, encoding: "utf8" });
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
-/** Installs a package of ours beside the one under test. */
+/** Installs an SDK of the adapters beside the package under test. */
 const link = (name: string): void => {
   const path = join(folder, "node_modules", name);
   mkdirSync(dirname(path), { recursive: true });
-  symlinkSync(join(name === "hono" ? root : project, "node_modules", name), path);
+  symlinkSync(join(root, "packages/adapters/node_modules", name), path);
 };
 /** What the package says can be imported. */
 const { exports: exported } = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as {
@@ -44,29 +42,30 @@ const everything = (user: string): Promise<string> =>
   mintToken(developmentSecret(), { user, scope: scopes }, fromNow(-60_000));
 
 let server: LocalServer;
-let testCairn: () => Promise<TestCairn>;
+
+/** Packs one of our packages, as `npm run build` left it. */
+const packed = (name: string): string => {
+  const [{ filename = "" } = {}] = JSON.parse(
+    npm(join(root, "packages", name), "pack", "--pack-destination", folder, "--json", "--loglevel=error"),
+  ) as { filename?: string }[];
+  return `./${filename}`;
+};
+const install = (...files: string[]): void =>
+  void npm(folder, "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", ...files);
 
 beforeAll(async () => {
-  npm(project, "pack", "--pack-destination", folder, "--loglevel=error");
   write("package.json", `{ "name": "app", "private": true, "type": "module" }`);
-  npm(
-    folder,
-    "install",
-    "--offline",
-    "--no-audit",
-    "--no-fund",
-    "--loglevel=error",
-    "./cairn-memory-0.1.0.tgz",
-  );
-  const entry = join(folder, "node_modules/cairn-memory/dist/testing.js");
-  // What the package's own declarations say of it.
-  ({ testCairn } = (await import(pathToFileURL(entry).href)) as { testCairn: () => Promise<TestCairn> });
+  install(packed("client"));
   server = await startLocalServer({ port: await freePort(), state: join(folder, "state") });
 }, 180_000);
 
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
+});
+
+it("weighs less than 400 KB with its adapters, its documents aside", () => {
+  expect(weight()).toBeLessThan(400_000);
 });
 
 describe("the client over a server", () => {
@@ -97,9 +96,7 @@ describe("the client over a server", () => {
     write(
       "app.ts",
       `import { cairn, type CairnError, type Memory, type RememberBody } from "cairn-memory";
-       import { testCairn } from "cairn-memory/testing";
-       const { fetch, token } = await testCairn();
-       const memory = cairn({ fetch, token: await token("alice") });
+       const memory = cairn({ url: "https://cairn.example.com", token: "t" });
        const body: RememberBody = { text: "x", tags: ["a"] };
        const made: Memory = await memory.memories.remember("alice", body, { idempotencyKey: "k" });
        for await (const { key, value } of memory.kv.all("alice", { values: true })) console.log(key, value);
@@ -116,39 +113,6 @@ describe("the client over a server", () => {
        export { wrong };`,
     );
     expect(typeErrorsOf("app.ts")).toBe("");
-  });
-
-  it("bundles into a Worker that embeds all of Cairn", () => {
-    link("hono");
-    write(
-      "worker.ts",
-      `import { Hono } from "hono";
-       import { cairnApp, cairnWorker, type CairnBindings } from "cairn-memory/worker";
-       export { PromptCache, UserMemory } from "cairn-memory/worker";
-       const app = new Hono<{ Bindings: CairnBindings }>();
-       app.get("/", (c) => c.text("the app"));
-       app.route("/memory", cairnApp);
-       export default { fetch: app.fetch, scheduled: cairnWorker.scheduled };`,
-    );
-    write("wrangler.toml", exampleIn("toml"));
-    const workers = join(root, "node_modules/@cloudflare/workers-types/index.d.ts");
-    const compilerOptions = {
-      target: "es2024",
-      lib: ["es2024"],
-      module: "preserve",
-      strict: true,
-      noEmit: true,
-    };
-    const shared = { types: [], skipLibCheck: true };
-    write(
-      "tsconfig.json",
-      JSON.stringify({ compilerOptions: { ...compilerOptions, ...shared }, files: [workers, "worker.ts"] }),
-    );
-    expect(typeErrors()).toBe("");
-    const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
-    const printed = node(wrangler, "deploy", "--dry-run", "--outdir", "out");
-    expect(printed).toContain("env.USER_MEMORY");
-    expect(readFileSync(join(folder, "out/worker.js"), "utf8")).toContain("USER_MEMORY");
   });
 });
 
@@ -178,7 +142,17 @@ describe("its commands", () => {
     expect(await memory.kv.get("moved-to", "colour")).toBe("green");
   });
 
+  it("name the package that reads the exports of other systems, in a line that installs it, where it is missing", () => {
+    const { status, stdout, stderr } = ran(["import", "--from", "mem0", "mem0.json"]);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toBe(
+      "--from needs the package cairn-memory-importers, beside the command. Install both here, and repeat the command:\n" +
+        "npm install cairn-memory cairn-memory-importers\n",
+    );
+  });
+
   it("read what other systems exported", async () => {
+    install(packed("client"), packed("importers"));
     write("mem0.json", JSON.stringify({ results: [{ id: "1", memory: "Likes tea", user_id: "imported" }] }));
     const token = await everything("imported");
     const args = ["import", "--from", "mem0", "mem0.json"];
@@ -229,7 +203,7 @@ describe("its adapters", () => {
   };
 
   it("are all of those that there are", () => {
-    const files = readdirSync(join(project, "src/adapters")).filter((name) => name.endsWith(".ts"));
+    const files = readdirSync(join(root, "packages/adapters/src")).filter((name) => name.endsWith(".ts"));
     expect(adapters.toSorted()).toEqual(files.map((name) => name.replace(/\.ts$/, "")).toSorted());
   });
 
@@ -323,54 +297,14 @@ describe("its adapters", () => {
   );
 });
 
-describe("the Cairn for tests", () => {
-  let local: TestCairn;
-  beforeAll(async () => void (local = await testCairn()));
-  afterAll(() => local.close());
-
-  clientContract(() => ({ options: { fetch: local.fetch, token: "" }, token: local.token }));
-
-  it("has a clock that can be put forward", async () => {
-    const memory = cairn({ fetch: local.fetch, token: await local.token("clock") });
-    await memory.kv.set("clock", "k", 1, { ttlMs: 3_600_000 });
-    const passing = await memory.memories.remember("clock", {
-      text: "passing",
-      expiresAt: fromNow(3_600_000),
-    });
-    await local.advance(3_500_000);
-    expect(await memory.kv.get("clock", "k")).toBe(1);
-    await local.advance(200_000);
-    expect(await memory.kv.get("clock", "k")).toBeNull();
-    expect(await memory.memories.get("clock", passing.id)).toBeNull();
-  });
-
-  it("embeds what was said when it is told to settle", async () => {
-    const memory = cairn({ fetch: local.fetch, token: await local.token("said") });
-    const { id } = await memory.threads.create("said");
-    await memory.threads.append(id, [{ role: "user", content: "the doctor gave me pills" }]);
-    await local.settle();
-    const { hits, freshness } = await memory.recall("said", { query: "medicine" });
-    expect(freshness.pending).toBe(0);
-    expect(hits[0]?.text).toBe("the doctor gave me pills");
-  });
-
-  it("gives tokens for less, and that expire", async () => {
-    const reader = cairn({ fetch: local.fetch, token: await local.token("r", { scope: ["read"] }) });
-    await expect(reader.kv.set("r", "k", 1)).rejects.toMatchObject({ code: "forbidden" });
-    const other = await testCairn();
-    const brief = cairn({ fetch: other.fetch, token: await other.token("r", { ttlMs: 1000 }) });
-    expect(await brief.kv.get("r", "k")).toBeNull();
-    // Clocks may differ by half a minute.
-    await other.advance(60_000);
-    await expect(brief.kv.get("r", "k")).rejects.toMatchObject({ code: "token_expired" });
-    other.close();
-  });
-});
-
-/** The only example of this language on the client's page. */
-function exampleIn(language: string): string {
-  const page = readFileSync(join(root, "docs/client.md"), "utf8");
-  return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
+/** Bytes of what an install unpacks, without the README, the licence, and the comments of the declarations. */
+function weight(): number {
+  const installed = join(folder, "node_modules/cairn-memory");
+  const files = readdirSync(installed, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.startsWith("dist") && /\.(js|ts)$/.test(file),
+  );
+  const texts = files.map((file) => readFileSync(join(installed, file), "utf8"));
+  return texts.reduce((sum, text) => sum + text.replaceAll(/[ \t]*\/\*\*[^]*?\*\/\n?/g, "").length, 0);
 }
 
 /** What the compiler has against a program, and all types that it takes in, whichever way modules are resolved. */

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { Hono } from "hono";
 import { expect, expectTypeOf, it } from "vitest";
 import type { Bindings } from "../../../../src/platform/bindings.ts";
-import { cairn } from "../../src/index.ts";
+import { cairn } from "../../../client/src/index.ts";
 import { mounted } from "../../../../src/worker/mounted.ts";
 import type { CairnBindings } from "../../worker/index.ts";
 import { newUser, token } from "../../../../test/call.ts";

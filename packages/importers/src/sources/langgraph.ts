@@ -1,8 +1,8 @@
 // LangGraph: items of a `BaseStore`, threads with messages of the platform, and checkpoints with plain messages.
 import { z } from "@hono/zod-openapi";
-import { limits } from "#domain/limits.ts";
+import { limits } from "../../../../src/domain/limits.ts";
 import { isDeeper } from "../nesting.ts";
-import type { Message } from "#domain/schema/thread.ts";
+import type { Message } from "../../../../src/domain/schema/thread.ts";
 import {
   type Found,
   id,

@@ -1,6 +1,6 @@
-import { checkProposal } from "../../src/domain/ingest/checks/check-proposal.ts";
-import type { Reason } from "../../src/domain/ingest/checks/reasons.ts";
-import type { FactProposal, SourceMessage } from "../../src/domain/ingest/proposal.ts";
+import { checkProposal } from "#domain/ingest/checks/check-proposal.ts";
+import type { Reason } from "#domain/ingest/checks/reasons.ts";
+import type { FactProposal, SourceMessage } from "#domain/ingest/proposal.ts";
 import { sourceMessage } from "./source-message.ts";
 
 /**

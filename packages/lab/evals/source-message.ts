@@ -1,4 +1,4 @@
-import type { SourceMessage } from "../../src/domain/ingest/proposal.ts";
+import type { SourceMessage } from "#domain/ingest/proposal.ts";
 
 /** A message as extraction sees it: of the owner, if a user wrote it and it has no name. */
 export function sourceMessage(fields: Partial<SourceMessage> & Pick<SourceMessage, "text">): SourceMessage {
