@@ -1,15 +1,20 @@
 // A tenant's configuration, made of the base `wrangler.toml` and of what is its own. TOML is parsed, never patched.
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { parse, stringify, type TomlTable } from "smol-toml";
 import { z } from "zod";
 import { knownModel, modelsInWorker, staticModel, workersAiModels } from "#platform/embeddings/models.ts";
 import { isJurisdiction, type Jurisdiction, jurisdictions } from "#platform/jurisdiction.ts";
 import { additionsOf, merged, placesOf } from "./additions.ts";
-import { bindingsOf, databaseOf, workerOf } from "./names.ts";
+import { bindingsOf, databaseOf, ONE, workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 
 export type Tenant = {
+  /** `ONE`, or that of `npm run tenant`. */
   name: string;
+  worker: string;
+  /** The name of the main database. */
+  database: string;
   jurisdiction: Jurisdiction | null;
   /** Over how many databases the users are spread. */
   shards: number;
@@ -29,12 +34,15 @@ export const isInWorker = (model: string): boolean => modelsInWorker.some(({ nam
 
 // The settings that are read here; all others pass as they are.
 const Base = z.looseObject({
+  name: z.string(),
   main: z.string(),
   alias: z.record(z.string(), z.string()),
   build: z.looseObject({ watch_dir: z.array(z.string()).optional() }),
   assets: z.looseObject({ directory: z.string() }),
   vars: z.record(z.string(), z.string()).default({}),
-  d1_databases: z.tuple([z.looseObject({ binding: z.literal("DB"), migrations_dir: z.string() })]),
+  d1_databases: z.tuple([
+    z.looseObject({ binding: z.literal("DB"), database_name: z.string(), migrations_dir: z.string() }),
+  ]),
 });
 const Own = z.looseObject({
   name: z.string(),
@@ -52,8 +60,9 @@ export function readTenant(
 ): Tenant {
   const table = tableOf(text, path);
   const own = shaped(Own, table, path);
-  if (own.name !== workerOf(name))
-    throw new Stopped(`${path} is of the Worker '${own.name}', and not of '${workerOf(name)}'.`);
+  const { name: worker, database } = namesOf(name, base);
+  if (own.name !== worker)
+    throw new Stopped(`${path} is of the Worker '${own.name}', and not of '${worker}'.`);
   const { JURISDICTION: jurisdiction = "", EMBEDDINGS_MODEL: model = staticModel.name } = own.vars;
   if (jurisdiction !== "" && !isJurisdiction(jurisdiction))
     throw new Stopped(`${path}: JURISDICTION is one of ${jurisdictions.join(", ")}.`);
@@ -63,6 +72,8 @@ export function readTenant(
     throw new Stopped(`${path}: d1_databases are DB and, for N shards, FACTS_0 to FACTS_(N-1).`);
   const tenant: Tenant = {
     name,
+    worker,
+    database,
     jurisdiction: jurisdiction === "" ? null : jurisdiction,
     shards,
     model,
@@ -76,11 +87,35 @@ export function readTenant(
   return { ...tenant, more: additionsOf(table, madeOf(tenant, base)) ?? {} };
 }
 
+/** The names of its Worker and its main database: those of a tenant follow from its own. */
+export function namesOf(name: string, base: string): { name: string; database: string } {
+  if (name !== ONE) return { name: workerOf(name), database: workerOf(name) };
+  const {
+    name: worker,
+    d1_databases: [main],
+  } = shaped(Base, tableOf(base, "wrangler.toml"), "wrangler.toml");
+  return { name: worker, database: main.database_name };
+}
+
+/** True if wrangler.toml itself says all of the one deployment: then it needs no file of its own. */
+export const isAsBase = (tenant: Tenant, base: string): boolean =>
+  tenant.name === ONE &&
+  isDeepStrictEqual(
+    merged(madeOf({ ...tenant, databases: new Map() }, base), tenant.more),
+    madeOf(baseTenant(base), base),
+  );
+
+/** The one deployment as wrangler.toml says it. */
+export function baseTenant(base: string): Tenant {
+  const { databases: _, ...tenant } = readTenant(ONE, { text: base, base, path: "wrangler.toml" });
+  return { ...tenant, databases: new Map() };
+}
+
 /** The tenant's file, from the base: the same for the same tenant, byte for byte. Paths start in `tenants/`; commands run at the root. */
 export function renderTenant(tenant: Tenant, base: string): string {
   const made = {
     ...madeOf(tenant, base),
-    ...(tenant.more.ratelimits === undefined && { ratelimits: ratesOf(tenant.name) }),
+    ...(tenant.name !== ONE && tenant.more.ratelimits === undefined && { ratelimits: ratesOf(tenant.name) }),
   };
   return `${headerOf(tenant.name)}\n${stringify(merged(made, tenant.more))}`;
 }
@@ -100,29 +135,36 @@ function madeOf(tenant: Tenant, base: string): TomlTable {
     vars,
     d1_databases: [main1],
   } = shaped(Base, table, "wrangler.toml");
-  // A tenant counts in namespaces of its own.
-  const { ratelimits: _, ...rest } = table;
   const { watch_dir: watched } = build;
+  const isOne = tenant.name === ONE;
+  // A tenant counts in namespaces of its own.
+  const { ratelimits: _, ...others } = table;
+  const rest = isOne ? table : others;
+  // A tenant's file is in a folder of its own.
+  const up = isOne ? "" : "../";
   return {
     ...rest,
-    name: workerOf(tenant.name),
-    main: `../${main}`,
-    alias: Object.fromEntries(Object.entries(alias).map(([name, path]) => [name, `../${path}`])),
-    build: { ...build, ...(watched !== undefined && { watch_dir: watched.map((folder) => `../${folder}`) }) },
-    assets: { ...assets, directory: `../${assets.directory}` },
+    name: tenant.worker,
+    main: `${up}${main}`,
+    alias: Object.fromEntries(Object.entries(alias).map(([name, path]) => [name, `${up}${path}`])),
+    build: {
+      ...build,
+      ...(watched !== undefined && { watch_dir: watched.map((folder) => `${up}${folder}`) }),
+    },
+    assets: { ...assets, directory: `${up}${assets.directory}` },
     vars: {
       ...vars,
       ...tenant.vars,
-      EMBEDDINGS_MODEL: tenant.model,
+      ...((!isOne || tenant.model !== staticModel.name) && { EMBEDDINGS_MODEL: tenant.model }),
       ...(tenant.jurisdiction !== null && { JURISDICTION: tenant.jurisdiction }),
     },
     d1_databases: bindingsOf(tenant.shards).map((binding) => {
       const id = tenant.databases.get(binding);
       return {
         binding,
-        database_name: databaseOf(tenant.name, binding),
+        database_name: databaseOf(tenant.database, binding),
         ...(id !== undefined && { database_id: id }),
-        migrations_dir: `../${main1.migrations_dir}`,
+        migrations_dir: `${up}${main1.migrations_dir}`,
       };
     }),
     ...(tenant.index !== null && { vectorize: [{ binding: "VECTORIZE", index_name: tenant.index }] }),
@@ -143,7 +185,11 @@ function ratesOf(tenant: string) {
 }
 
 const headerOf = (name: string): string =>
-  `# The tenant ${name}. Made of ../wrangler.toml by \`npm run tenant\`, and made anew by \`npm run tenant -- upgrade ${name}\`:
+  name === ONE
+    ? `# Made of wrangler.toml by the flags of \`npm run deploy\`, which deploys this from now on, with or without them. What you add stays,
+# as in a tenant's file (docs/tenants.md). Deleted, the next deployment is as wrangler.toml says.
+`
+    : `# The tenant ${name}. Made of ../wrangler.toml by \`npm run tenant\`, and made anew by \`npm run tenant -- upgrade ${name}\`:
 # then \`vars\`, the names and ids here, and all that the base has not, in any table and list, stay as they are here. A value that the
 # base has is as in the base, and comments go. The number of FACTS databases and JURISDICTION never change.
 `;

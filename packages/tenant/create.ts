@@ -1,11 +1,10 @@
 import { defaultModel, staticModel } from "#platform/embeddings/models.ts";
 import type { Jurisdiction } from "#platform/jurisdiction.ts";
-import { Account } from "./account.ts";
 import { merged } from "./additions.ts";
 import { dimensionsOf, isInWorker, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
-import { requireSecret, ensureSecret, tellToken } from "./secret.ts";
+import { requireSecret, secretOf, tellToken } from "./secret.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
 
@@ -34,20 +33,31 @@ export async function create(desk: Desk, options: CreateOptions): Promise<void> 
   await requireSubdomain(desk, tenant);
   // Before anything is made: from here on this file says that what has these names is this tenant's.
   storeTenant(desk, tenant);
-  const complete = await ensureDatabases(desk, tenant);
-  await ensureIndex(desk, complete);
-  await migrate(desk, complete);
-  const [url] = await accountOf(desk, tenant.name).deploy();
-  desk.say(`Worker ${workerOf(tenant.name)} deployed`);
-  // After the Worker, which refuses every call until it has one: a secret cannot be given to what is not there.
-  const { secret, old } = await ensureSecret(desk, tenant.name);
+  const { url, secret, old } = await make(desk, tenant);
   tellPlace(desk, tenant, url);
   await tellToken(desk, tenant.name, { secret, old, asked: options.token === true });
+}
+
+/** Makes what is missing, and deploys the Worker, with a secret unless it has one. */
+export async function make(
+  desk: Desk,
+  tenant: Tenant,
+  location?: string,
+): Promise<{ url: string | undefined; secret: string | null; old: boolean }> {
+  const complete = await ensureDatabases(desk, tenant, location);
+  await ensureIndex(desk, complete);
+  await migrate(desk, complete);
+  const { secret, old } = await secretOf(desk, complete);
+  const [url] = await accountOf(desk, tenant.name).deploy(old ? null : secret);
+  desk.say(`Worker ${tenant.worker} deployed${old || secret === null ? "" : ", with its secret"}`);
+  return { url, secret, old };
 }
 
 function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }: CreateOptions): Tenant {
   return {
     name,
+    worker: workerOf(name),
+    database: workerOf(name),
     jurisdiction: jurisdiction ?? null,
     shards: shards ?? 1,
     // Workers AI computes anywhere; the model in the Worker embeds messages in their object, which is held to the jurisdiction.
@@ -63,7 +73,7 @@ function fresh({ name, jurisdiction, shards, model, vectorize, account, cpuMs }:
 }
 
 /** The tenant as it is, with what can still be changed of it. */
-function changed(stored: Tenant, options: CreateOptions): Tenant {
+export function changed(stored: Tenant, options: CreateOptions): Tenant {
   const { jurisdiction, shards } = options;
   if (jurisdiction !== undefined && jurisdiction !== stored.jurisdiction)
     throw new Stopped(
@@ -79,13 +89,13 @@ function changed(stored: Tenant, options: CreateOptions): Tenant {
   return {
     ...stored,
     model: options.model ?? stored.model,
-    index: stored.index ?? (options.vectorize ? workerOf(stored.name) : null),
+    index: stored.index ?? (options.vectorize ? stored.worker : null),
     more: merged(stored.more, more),
   };
 }
 
 /** Refuses an account in which the deployment would fail at its end, after the databases are there. */
-async function requireSubdomain({ wrangler, say }: Desk, { more }: Tenant): Promise<void> {
+export async function requireSubdomain({ wrangler, say }: Desk, { more }: Tenant): Promise<void> {
   // A Worker with routes is not on workers.dev unless its settings say so.
   const routed = more.routes !== undefined || more.route !== undefined;
   if (more.workers_dev === false || (routed && more.workers_dev !== true)) return;
@@ -105,15 +115,14 @@ async function requireSubdomain({ wrangler, say }: Desk, { more }: Tenant): Prom
 
 /** Refuses to take for its own what another machine, or somebody else, made under these names. */
 async function requireUnused(desk: Desk, tenant: Tenant): Promise<void> {
-  // The tenant's own file is not there yet.
-  const account = new Account(desk.wrangler, "wrangler.toml");
-  const names = new Set(bindingsOf(tenant.shards).map((binding) => databaseOf(tenant.name, binding)));
+  const account = accountOf(desk, tenant.name);
+  const names = new Set(bindingsOf(tenant.shards).map((binding) => databaseOf(tenant.database, binding)));
   const used = (await account.databases())
     .filter(({ name }) => names.has(name))
     .map(({ name }) => `D1 ${name}`);
   if (tenant.index !== null && (await account.indexes()).some(({ name }) => name === tenant.index))
     used.push(`Vectorize ${tenant.index}`);
-  if ((await account.hasSecret(workerOf(tenant.name))) !== null) used.push(`Worker ${workerOf(tenant.name)}`);
+  if ((await account.hasSecret(tenant.worker)) !== null) used.push(`Worker ${tenant.worker}`);
   if (used.length === 0) return;
   throw new Stopped(
     `The account has already: ${used.join(", ")}; and there is no ${desk.files.pathOf(tenant.name)}. If that is this tenant, bring ` +
@@ -131,7 +140,7 @@ function tellPlace(
     say(
       `Note: D1 and the objects are held to '${jurisdiction}'. Not held to it: ${["the Worker", ...anywhere].join(", ")}. The Worker ` +
         "runs where a call comes in, and embeds memories and queries there if it has the model; Regional Services hold it " +
-        "(docs/deploy.md).",
+        "(docs/tenants.md).",
     );
   say(`\n${name} is up${url === undefined ? "" : ` at ${url}: GET /health says what is live there`}.`);
 }

@@ -1,4 +1,4 @@
-import { bindingsOf, databaseOf, workerOf } from "./names.ts";
+import { bindingsOf, databaseOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, requireTenant, type Desk, storeTenant } from "./tenants.ts";
 
@@ -13,22 +13,22 @@ export async function deleteTenant(
   typed: (question: string) => Promise<string>,
 ): Promise<void> {
   const tenant = requireTenant(desk, name);
-  const question = `This deletes ${workerOf(name)}: its Worker, all its users' memories, threads and entries, and its databases. There is no way back.\nType the tenant's name to go on: `;
+  const question = `This deletes ${tenant.worker}: its Worker, all its users' memories, threads and entries, and its databases. There is no way back.\nType the tenant's name to go on: `;
   if ((await typed(question)) !== name) throw new Stopped("Nothing was deleted: that is not its name.");
   const account = accountOf(desk, name);
   const there = await account.databases();
-  const hasWorker = (await account.hasSecret(workerOf(name))) !== null;
+  const hasWorker = (await account.hasSecret(tenant.worker)) !== null;
   const ids = new Set(tenant.databases.values());
   if (ids.size > 0 && !hasWorker && !there.some(({ uuid }) => ids.has(uuid)))
     throw new Stopped(
-      `Nothing was deleted: the account that you are logged in to has neither ${workerOf(name)} nor any of the databases that ` +
+      `Nothing was deleted: the account that you are logged in to has neither ${tenant.worker} nor any of the databases that ` +
         `${desk.files.pathOf(name)} names. Log in to the right one; or, if somebody deleted all of it by hand, remove ` +
         `${desk.files.pathOf(name)} and ${desk.files.secretPathOf(name)} by hand too.`,
       1,
     );
   if (hasWorker) {
-    await account.deleteWorker(workerOf(name));
-    desk.say(`Worker ${workerOf(name)} deleted, with its objects`);
+    await account.deleteWorker(tenant.worker);
+    desk.say(`Worker ${tenant.worker} deleted, with its objects`);
   }
   if (tenant.index !== null && (await account.indexes()).some((index) => index.name === tenant.index)) {
     await account.deleteIndex(tenant.index);
@@ -36,7 +36,7 @@ export async function deleteTenant(
   }
   const left = new Map(tenant.databases);
   for (const binding of bindingsOf(tenant.shards)) {
-    const database = there.find((one) => one.name === databaseOf(name, binding));
+    const database = there.find((one) => one.name === databaseOf(tenant.database, binding));
     const id = tenant.databases.get(binding);
     // One of the same name that this tenant never had is another's.
     if (database === undefined || (id !== undefined && id !== database.uuid)) continue;

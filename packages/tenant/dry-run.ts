@@ -1,26 +1,30 @@
-// `create --dry-run`: the same steps, in an account that is supposed and with files that are not written.
+// `--dry-run`: the same steps, in an account that is supposed and with files that are not written.
 import { dimensionsOf, type Tenant } from "./config.ts";
-import { create, type CreateOptions } from "./create.ts";
 import { DryFiles } from "./files.ts";
-import { bindingsOf, databaseOf, workerOf } from "./names.ts";
+import { bindingsOf, databaseOf } from "./names.ts";
 import { METADATA } from "./resources.ts";
 import { type Desk, storedTenant } from "./tenants.ts";
-import type { Answer, Subdomain, Wrangler } from "./wrangler.ts";
+import type { Answer, Secrets, Subdomain, Wrangler } from "./wrangler.ts";
 
-/** Says what `create` would run and what the file would become, or stops where `create` would; nothing is asked or done. */
-export async function dryCreate(desk: Desk, options: CreateOptions): Promise<void> {
-  const stored = storedTenant(desk, options.name);
-  const before = desk.files.read(options.name);
+/** Says what a command would run and what the file would become, or stops where it would; nothing is asked or done. */
+export async function dryRun(
+  desk: Desk,
+  { name, command }: { name: string; command: string },
+  act: (desk: Desk) => Promise<void>,
+): Promise<void> {
+  const before = desk.files.read(name);
+  const stored = before === null ? null : storedTenant(desk, name);
   const files = new DryFiles(desk.files);
   const commands: string[] = [];
   const wrangler = new DryWrangler(stored === null ? NOTHING : supposed(stored), commands);
   // To its end before anything is said: what is refused is not shown as what would be run.
-  await create({ ...desk, files, wrangler, say: () => {} }, options);
-  const path = files.pathOf(options.name);
+  await act({ ...desk, files, wrangler, passing: false, say: () => {} });
+  const path = files.pathOf(name);
   const has = stored === null ? "nothing of it" : `what ${path} names`;
-  desk.say(`npm run tenant -- create ${options.name} would run, in an account that has ${has}:\n`);
-  for (const command of commands) desk.say(command);
-  const text = files.read(options.name);
+  desk.say(`${command} would run, in an account that has ${has}:\n`);
+  for (const one of commands) desk.say(one);
+  const text = files.read(name);
+  if (text === null) return desk.say("\nwrangler.toml is deployed as it is.");
   const becomes =
     stored === null ? "with the ids of the databases once they are there" : "as it would become";
   desk.say(`\n${path}, ${text === before ? "which stays as it is" : becomes}:\n\n${text}`);
@@ -34,13 +38,13 @@ const NOTHING: Supposed = { databases: [], index: null, worker: null };
 
 /** The account, by the tenant's file: the index and the Worker are made after the last database. */
 function supposed(stored: Tenant): Supposed {
-  const { name, index, databases, shards } = stored;
-  const there = [...databases].map(([binding, uuid]) => ({ uuid, name: databaseOf(name, binding) }));
+  const { database, worker, index, databases, shards } = stored;
+  const there = [...databases].map(([binding, uuid]) => ({ uuid, name: databaseOf(database, binding) }));
   if (there.length < bindingsOf(shards).length) return { ...NOTHING, databases: there };
   return {
     databases: there,
     index: index === null ? null : { name: index, config: { dimensions: dimensionsOf(stored) } },
-    worker: workerOf(name),
+    worker,
   };
 }
 
@@ -63,6 +67,7 @@ class DryWrangler implements Wrangler {
       return worker === null
         ? { ...DONE, ok: false, stderr: `Worker "${args[args.indexOf("--name") + 1]}" not found.` }
         : listAnswer([{ name: "CAIRN_SECRET" }]);
+    if (what === "d1" && verb === "execute") return listAnswer([{ results: [] }]);
     if (what === "d1" && verb === "list") return listAnswer(databases);
     if (what === "vectorize" && verb === "list") return listAnswer(index === null ? [] : [index]);
     if (verb === "list-metadata-index")
@@ -76,10 +81,12 @@ class DryWrangler implements Wrangler {
     return { is: "registered" };
   }
 
-  async run(args: readonly string[], input?: string): Promise<Answer> {
+  async run(args: readonly string[], secrets: Secrets | null = null): Promise<Answer> {
     const property = args.find((arg) => arg.startsWith("--property-name="));
     if (property !== undefined) this.#made.push(property.slice(property.indexOf("=") + 1));
-    this.#commands.push(`${input === undefined ? "" : "<the secret> | "}npx wrangler ${args.join(" ")}`);
+    this.#commands.push(
+      `npx wrangler ${args.join(" ")}${secrets === null ? "" : " --secrets-file <the secret>"}`,
+    );
     return DONE;
   }
 }

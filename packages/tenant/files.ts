@@ -1,5 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join, relative } from "node:path";
 
 /** The files of the tenants: `NAME.toml`, and `NAME.secret` while it is kept here. */
@@ -12,7 +21,7 @@ export interface TenantFiles {
   /** The whole file or the one before: never a part. */
   write(name: string, text: string): void;
   readSecret(name: string): string | null;
-  /** Makes a secret, for its owner's eyes only, and answers it. */
+  /** Makes a secret, for its owner's eyes only, and answers it: that of another run, if one made it meanwhile. */
   makeSecret(name: string): string;
   remove(name: string): void;
 }
@@ -52,7 +61,10 @@ export class RealFiles implements TenantFiles {
   }
 
   write(name: string, text: string): void {
-    this.#replace(`${name}.toml`, { text, mode: 0o644 });
+    mkdirSync(this.#directory, { recursive: true });
+    const path = join(this.#directory, `${name}.toml`);
+    writeFileSync(`${path}.new`, text, { flush: true });
+    renameSync(`${path}.new`, path);
   }
 
   readSecret(name: string): string | null {
@@ -60,25 +72,28 @@ export class RealFiles implements TenantFiles {
   }
 
   makeSecret(name: string): string {
-    const secret = randomBytes(SECRET_BYTES).toString("base64url");
-    this.#replace(`${name}.secret`, { text: `${secret}\n`, mode: OWNER_ONLY });
-    return secret;
+    mkdirSync(this.#directory, { recursive: true });
+    const path = join(this.#directory, `${name}.secret`);
+    const fresh = `${path}.${process.pid}.new`;
+    writeFileSync(fresh, `${randomBytes(SECRET_BYTES).toString("base64url")}\n`, {
+      mode: OWNER_ONLY,
+      flush: true,
+    });
+    try {
+      // Whole, and never in the place of another one.
+      linkSync(fresh, path);
+    } catch (error) {
+      if (!existsSync(path)) throw error;
+    } finally {
+      rmSync(fresh);
+    }
+    return this.readSecret(name) ?? "";
   }
 
   remove(name: string): void {
     rmSync(join(this.#directory, `${name}.secret`), { force: true });
     // Last: it is what a delete that was stopped goes on by.
     rmSync(join(this.#directory, `${name}.toml`), { force: true });
-  }
-
-  #replace(file: string, { text, mode }: { text: string; mode: number }): void {
-    mkdirSync(this.#directory, { recursive: true });
-    const path = join(this.#directory, file);
-    const fresh = `${path}.new`;
-    // A file left by a stopped run may have another mode.
-    rmSync(fresh, { force: true });
-    writeFileSync(fresh, text, { mode, flush: true });
-    renameSync(fresh, path);
   }
 }
 

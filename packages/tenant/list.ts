@@ -1,4 +1,3 @@
-import { workerOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 import { requireTenant, type Desk } from "./tenants.ts";
 
@@ -27,9 +26,9 @@ export function list(desk: Desk): void {
 /** The row of a file, or its error: an unreadable file hides no other. */
 function rowOf(desk: Desk, name: string): string[] {
   try {
-    const { shards, jurisdiction, model, index, databases } = requireTenant(desk, name);
+    const { worker, shards, jurisdiction, model, index, databases } = requireTenant(desk, name);
     const made = databases.size === (shards > 1 ? shards + 1 : 1) ? "made" : "unfinished: create it again";
-    return [name, workerOf(name), String(shards), jurisdiction ?? "-", model, index ?? "-", made];
+    return [name, worker, String(shards), jurisdiction ?? "-", model, index ?? "-", made];
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     return [name, "?", "?", "?", "?", "?", error.message];

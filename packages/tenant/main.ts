@@ -1,19 +1,17 @@
-// `npm run tenant`: makes, upgrades and deletes deployments of Cairn, one a tenant. docs/deploy.md tells all of it.
-import { join } from "node:path";
+// `npm run tenant`: makes, upgrades and deletes deployments of Cairn, one a tenant. docs/tenants.md tells all of it.
 import { createInterface } from "node:readline/promises";
-import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { isJurisdiction, jurisdictions } from "#platform/jurisdiction.ts";
 import { create, type CreateOptions } from "./create.ts";
 import { deleteTenant } from "./delete.ts";
-import { dryCreate } from "./dry-run.ts";
-import { RealFiles } from "./files.ts";
+import { ending, MOST_CPU_MS, requireAccount, wholeOf } from "./command-line.ts";
+import { deskOf } from "./desk.ts";
+import { dryRun } from "./dry-run.ts";
 import { list } from "./list.ts";
 import { requireName } from "./names.ts";
 import { Stopped } from "./stopped.ts";
-import { baseOf, type Desk } from "./tenants.ts";
+import type { Desk } from "./tenants.ts";
 import { upgrade } from "./upgrade.ts";
-import { RealWrangler } from "./wrangler.ts";
 
 const usage = `usage: npm run tenant -- create NAME [options]   makes what is missing of a tenant; run again, it goes on
        npm run tenant -- list                    the tenants that have a file in tenants/
@@ -33,7 +31,6 @@ create:
 CAIRN_SECRET, if set, becomes the tenant's secret; else one is made in tenants/NAME.secret.`;
 
 const MOST_SHARDS = 100;
-const ACCOUNT = /^[0-9a-f]{32}$/;
 
 function commandLine() {
   try {
@@ -82,29 +79,15 @@ async function main(): Promise<void> {
     throw new Stopped(`list takes no name, it shows all tenants: '${names.join(" ")}'.`);
   if (names.length > 1 && command !== "upgrade")
     throw new Stopped(`Name one tenant, not '${names.join(" ")}'.`);
-  const desk = deskOf(options);
+  const desk = deskOf({ account: options.account, tenants: true });
   if (command === "list") return list(desk);
   if (command === "upgrade") return upgrade(desk, upgraded(desk, names, options.all === true));
   const name = requireName(names[0]);
   if (command === "delete")
     return deleteTenant(desk, name, options.yes === undefined ? ask : async () => options.yes ?? "");
   const given = createOptionsOf(name, options);
-  return options["dry-run"] === true ? dryCreate(desk, given) : create(desk, given);
-}
-
-const say = (line: string) => console.log(line);
-
-function deskOf({ account }: Options): Desk {
-  const root = join(import.meta.dirname, "../..");
-  const { CAIRN_SECRET: secret } = process.env;
-  return {
-    files: new RealFiles(root, process.env.CAIRN_TENANTS ?? join(root, "tenants")),
-    wrangler: new RealWrangler(root, account),
-    base: baseOf(join(root, "wrangler.toml")),
-    say,
-    wait: (ms) => wait(ms),
-    secret: secret === "" ? undefined : secret,
-  };
+  if (options["dry-run"] !== true) return create(desk, given);
+  return dryRun(desk, { name, command: `npm run tenant -- create ${name}` }, (dry) => create(dry, given));
 }
 
 function upgraded({ files }: Desk, names: readonly string[], all: boolean): readonly string[] {
@@ -116,10 +99,9 @@ function createOptionsOf(name: string, options: Options): CreateOptions {
   const { jurisdiction, model, account } = options;
   if (jurisdiction !== undefined && !isJurisdiction(jurisdiction))
     throw new Stopped(`--jurisdiction is one of ${jurisdictions.join(", ")}, and not '${jurisdiction}'.`);
-  if (account !== undefined && !ACCOUNT.test(account))
-    throw new Stopped(`--account is the id of an account, 32 hex digits, and not '${account}'.`);
+  requireAccount(account);
   const shards = wholeOf("--shards", options.shards, MOST_SHARDS);
-  const cpuMs = wholeOf("--cpu-ms", options["cpu-ms"], 300_000);
+  const cpuMs = wholeOf("--cpu-ms", options["cpu-ms"], MOST_CPU_MS);
   return {
     name,
     vectorize: options.vectorize === true,
@@ -133,13 +115,6 @@ function createOptionsOf(name: string, options: Options): CreateOptions {
   };
 }
 
-function wholeOf(option: string, given: string | undefined, most: number): number | undefined {
-  if (given === undefined) return undefined;
-  const number = Number(given);
-  if (/^\d+$/.test(given) && number >= 1 && number <= most) return number;
-  throw new Stopped(`${option} is a whole number from 1 to ${most}, and not '${given}'.`);
-}
-
 async function ask(question: string): Promise<string> {
   if (!process.stdin.isTTY) throw new Stopped("Without a terminal, say so with --yes NAME.");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
@@ -150,10 +125,4 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof Stopped)) throw error;
-  console.error(error.message);
-  process.exitCode = error.exitCode;
-}
+await ending(main);

@@ -6,9 +6,13 @@ const NAME = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
 /** Shard 0 of the tenant `a` is `cairn-a-facts-0`: a tenant of that name would have the same database. */
 const SHARD = /-facts-[0-9]+$/;
 
+/** The one deployment of wrangler.toml itself, by the name of its own files. No tenant can have it, for its dot. */
+export const ONE = "wrangler.deploy";
+
 export const workerOf = (name: string): string => `cairn-${name}`;
-export const databaseOf = (name: string, binding: string): string =>
-  binding === "DB" ? workerOf(name) : `${workerOf(name)}-${binding.toLowerCase().replace("_", "-")}`;
+/** The name of a database by its binding, and by that of the main one. */
+export const databaseOf = (main: string, binding: string): string =>
+  binding === "DB" ? main : `${main}-${binding.toLowerCase().replace("_", "-")}`;
 
 /** Refuses what the platform would refuse as the name of a Worker, a database, an index or a host, or take for another's. */
 export function requireName(name: string | undefined): string {

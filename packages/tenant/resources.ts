@@ -10,13 +10,13 @@ import { accountOf, type Desk, storeTenant } from "./tenants.ts";
 export const METADATA = ["user", "kind", "scope", "model"];
 
 /** Makes the databases that are missing, notes the id of each as soon as it is there, and answers the tenant with all ids. */
-export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenant> {
+export async function ensureDatabases(desk: Desk, tenant: Tenant, location?: string): Promise<Tenant> {
   const account = accountOf(desk, tenant.name);
   const bindings = bindingsOf(tenant.shards);
   const databases = new Map(tenant.databases);
   const there = await account.databases();
   for (const binding of bindings) {
-    const name = databaseOf(tenant.name, binding);
+    const name = databaseOf(tenant.database, binding);
     const found = there.find((database) => database.name === name);
     const id = tenant.databases.get(binding);
     if (id !== undefined && found?.uuid !== id)
@@ -28,17 +28,39 @@ export async function ensureDatabases(desk: Desk, tenant: Tenant): Promise<Tenan
       );
     requireJurisdiction(name, { has: found?.jurisdiction, wanted: tenant.jurisdiction });
     let made = found?.uuid;
-    if (found === undefined) {
-      made = (await account.createDatabase(name, tenant.jurisdiction)) ?? undefined;
-      desk.say(`D1 database ${name} made`);
-      made ??= (await account.databases()).find((database) => database.name === name)?.uuid;
-    }
+    if (found === undefined) made = await createDatabase(desk, tenant, { name, location });
+    else if (location !== undefined)
+      desk.say(
+        `Note: the database ${name} is there already, and never moves: --location changes nothing of it.`,
+      );
     // A dry run makes none.
     if (made === undefined) continue;
     databases.set(binding, made);
     storeTenant(desk, { ...tenant, databases });
   }
   return { ...tenant, databases };
+}
+
+/** Makes a database, or takes that of another run which made it meanwhile; undefined in a dry run. */
+async function createDatabase(
+  desk: Desk,
+  { name: tenant, jurisdiction }: Tenant,
+  { name, location }: { name: string; location: string | undefined },
+): Promise<string | undefined> {
+  const account = accountOf(desk, tenant);
+  const listed = async () => (await account.databases()).find((database) => database.name === name)?.uuid;
+  let id: string | null;
+  try {
+    id = await account.createDatabase(name, { jurisdiction, location });
+  } catch (error) {
+    // A failure does not say that it is not there: its answer may be lost, or two runs go at once.
+    const there = error instanceof Stopped ? await listed().catch(() => undefined) : undefined;
+    if (there === undefined) throw error;
+    desk.say(`D1 database ${name} is there`);
+    return there;
+  }
+  desk.say(`D1 database ${name} made`);
+  return id ?? listed();
 }
 
 /** Compares the jurisdiction that the account reports for a database, if it does. */

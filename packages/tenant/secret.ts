@@ -1,5 +1,6 @@
 // The secret that a tenant's tokens are signed with: made once, set once, and shown to nobody.
-import { workerOf } from "./names.ts";
+import type { Tenant } from "./config.ts";
+import { ONE } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk } from "./tenants.ts";
 import { SECRET_BYTES, isSecret, mintToken, scopes } from "#domain/token.ts";
@@ -13,17 +14,18 @@ export function requireSecret({ secret }: Desk): void {
 /** `secret` is what is known here of the Worker's; `old`: the Worker had one, which nobody is told. */
 type Secret = { secret: string | null; old: boolean };
 
-/** Gives the Worker a secret unless it has one. */
-export async function ensureSecret(desk: Desk, name: string): Promise<Secret> {
+/** The secret that goes along with the Worker, unless that has one. */
+export async function secretOf(desk: Desk, { name, worker }: Tenant): Promise<Secret> {
   const { files, say } = desk;
-  const account = accountOf(desk, name);
   const known = desk.secret ?? files.readSecret(name);
   // To replace it would end every token that is out.
-  if ((await account.hasSecret(workerOf(name))) === true) return { secret: known, old: true };
+  if ((await accountOf(desk, name).hasSecret(worker)) === true) return { secret: known, old: true };
+  if (known !== null) return { secret: known, old: false };
+  // Nobody would know it after the run: the Worker waits for one, and refuses every call until then.
+  if (desk.passing) return { secret: null, old: false };
   // In its file before it is in the Worker: else a run that stops between would leave a secret that nobody knows.
-  const secret = known ?? files.makeSecret(name);
-  await account.putSecret(secret);
-  say(desk.secret === undefined ? `secret set; it is in ${files.secretPathOf(name)}` : "secret set");
+  const secret = files.makeSecret(name);
+  say(`secret made; it is in ${files.secretPathOf(name)}`);
   return { secret, old: false };
 }
 
@@ -32,18 +34,24 @@ export async function ensureSecret(desk: Desk, name: string): Promise<Secret> {
  * a terminal shows is kept by many.
  */
 export async function tellToken(
-  { files, say }: Desk,
+  { files, say, passing }: Desk,
   name: string,
   { secret, old, asked }: Secret & { asked: boolean },
 ): Promise<void> {
   if (secret === null) {
-    say("Its secret is not known here: CAIRN_SECRET=… npm run token -- --user '*' makes a token.");
+    say(
+      old
+        ? "Its secret is not known here: CAIRN_SECRET=… npm run token -- --user '*' makes a token."
+        : "It has no secret yet, and refuses every call until it has one. A secret that is made on this machine would end with the run. Set " +
+            "one: openssl rand -base64 48 | npx wrangler secret put CAIRN_SECRET",
+    );
     return;
   }
-  if (secret === "") return;
+  // A dry run makes none, and what a machine of CI prints is kept by others.
+  if (secret === "" || passing) return;
   if (old && !asked) {
     say(
-      `Its secret and its tokens are as they were. npm run tenant -- create ${name} --token prints a token.`,
+      `Its secret and its tokens are as they were. ${name === ONE ? "npm run deploy --" : `npm run tenant -- create ${name}`} --token prints a token.`,
     );
     return;
   }

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Account } from "./account.ts";
-import { readTenant, renderTenant, type Tenant } from "./config.ts";
+import { isAsBase, readTenant, renderTenant, type Tenant } from "./config.ts";
 import type { TenantFiles } from "./files.ts";
+import { ONE } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 import type { Wrangler } from "./wrangler.ts";
 
@@ -13,19 +14,28 @@ export type Desk = {
   base: string;
   say: (line: string) => void;
   wait: (ms: number) => Promise<void>;
+  /** Asks a deployment for its health. Rejects if nothing answers. */
+  health: (url: string) => Promise<{ status: number; body: string }>;
+  /** False if a deployment refuses the token. */
+  accepts: (url: string, token: string) => Promise<boolean>;
   /** The secret, where the caller brings it. */
   secret: string | undefined;
+  /** A file that is made here ends with the run: a machine of CI. */
+  passing: boolean;
 };
 
 export const baseOf = (path: string): string => readFileSync(path, "utf8");
 
 export const accountOf = ({ wrangler, files }: Desk, name: string): Account =>
-  new Account(wrangler, files.pathOf(name));
+  // Without a file of its own, there is but the base.
+  new Account(wrangler, files.read(name) === null ? "wrangler.toml" : files.pathOf(name));
 
-/** The tenant whose file is here, or null. */
+/** The tenant whose file is here, or null. The one deployment needs none. */
 export function storedTenant({ files, base }: Desk, name: string): Tenant | null {
   const text = files.read(name);
-  return text === null ? null : readTenant(name, { text, base, path: files.pathOf(name) });
+  if (text === null)
+    return name === ONE ? readTenant(name, { text: base, base, path: "wrangler.toml" }) : null;
+  return readTenant(name, { text, base, path: files.pathOf(name) });
 }
 
 export function requireTenant(desk: Desk, name: string): Tenant {
@@ -39,6 +49,7 @@ export function requireTenant(desk: Desk, name: string): Tenant {
 
 /** Notes the tenant in its file, unless that says so already. */
 export function storeTenant({ files, base, say }: Desk, tenant: Tenant): void {
+  if (isAsBase(tenant, base) && files.read(tenant.name) === null) return;
   const text = renderTenant(tenant, base);
   if (files.read(tenant.name) === text) return;
   files.write(tenant.name, text);

@@ -1,5 +1,4 @@
 import { additionsTo, type Tenant } from "./config.ts";
-import { workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { Stopped } from "./stopped.ts";
 import { accountOf, requireTenant, type Desk, storeTenant } from "./tenants.ts";
@@ -39,8 +38,8 @@ async function upgradeOne(desk: Desk, tenant: Tenant): Promise<void> {
   await ensureDatabases(desk, tenant);
   await ensureIndex(desk, tenant);
   await migrate(desk, tenant);
-  const [url] = await accountOf(desk, tenant.name).deploy();
-  desk.say(`Worker ${workerOf(tenant.name)} deployed${url === undefined ? "" : ` at ${url}`}`);
+  const [url] = await accountOf(desk, tenant.name).deploy(null);
+  desk.say(`Worker ${tenant.worker} deployed${url === undefined ? "" : ` at ${url}`}`);
 }
 
 function requireComplete({ files }: Desk, { name, shards, databases }: Tenant): void {

@@ -1,6 +1,6 @@
 // The wrangler on the PATH (`npm run` puts the project's own there), run without a terminal: it asks nothing then.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -9,6 +9,8 @@ import { Stopped } from "./stopped.ts";
 /** As wrangler itself: a test's API may stand in for Cloudflare's. */
 const API = process.env.CLOUDFLARE_API_BASE_URL ?? "https://api.cloudflare.com/client/v4";
 const API_WITHIN_MS = 30_000;
+/** A command that takes longer waits for an answer that does not come. */
+const COMMAND_WITHIN_MS = 600_000;
 /** The code of an account that has no subdomain. */
 const NO_SUBDOMAIN = 10007;
 
@@ -30,11 +32,13 @@ const headersOf = (credentials: z.infer<typeof Credentials>): Record<string, str
 /** `entries` is what wrangler writes for programs, a line of JSON for each: where it deployed to is only said there. */
 export type Answer = { ok: boolean; stdout: string; stderr: string; entries: string };
 
+export type Secrets = Readonly<Record<string, string>>;
+
 export interface Wrangler {
   /** Asks the account for something, and changes nothing. */
   ask(args: readonly string[]): Promise<Answer>;
-  /** Changes something; `input` goes to wrangler's stdin. Rejects with `Stopped` if wrangler fails. */
-  run(args: readonly string[], input?: string): Promise<Answer>;
+  /** Changes something; the secrets go along by a file that nobody else reads. Rejects with `Stopped` if wrangler fails. */
+  run(args: readonly string[], secrets?: Secrets | null): Promise<Answer>;
   /** Asks Cloudflare's API for the account's workers.dev subdomain, which no command of wrangler shows. */
   subdomain(account: string | undefined): Promise<Subdomain>;
 }
@@ -56,11 +60,11 @@ export class RealWrangler implements Wrangler {
   }
 
   ask(args: readonly string[]): Promise<Answer> {
-    return this.#start(args, "");
+    return this.#start(args, null);
   }
 
-  async run(args: readonly string[], input = ""): Promise<Answer> {
-    const answer = await this.#start(args, input);
+  async run(args: readonly string[], secrets: Secrets | null = null): Promise<Answer> {
+    const answer = await this.#start(args, secrets);
     if (!answer.ok) throw failure(args, answer);
     return answer;
   }
@@ -100,10 +104,12 @@ export class RealWrangler implements Wrangler {
     }
   }
 
-  async #start(args: readonly string[], input: string): Promise<Answer> {
+  async #start(args: readonly string[], secrets: Secrets | null): Promise<Answer> {
     const directory = mkdtempSync(join(tmpdir(), "cairn-tenant-"));
     const file = join(directory, "entries");
-    // The secret goes to wrangler by its stdin and by nothing else.
+    const withSecrets =
+      secrets === null ? args : [...args, "--secrets-file", writeSecrets(directory, secrets)];
+    // The secret goes to wrangler by that file and by nothing else.
     const { CAIRN_SECRET: _, ...inherited } = process.env;
     const env = {
       ...inherited,
@@ -114,7 +120,7 @@ export class RealWrangler implements Wrangler {
       ...(this.#account !== undefined && { CLOUDFLARE_ACCOUNT_ID: this.#account }),
     };
     try {
-      const ended = await finished(args, { root: this.#root, input, env });
+      const ended = await finished(withSecrets, { root: this.#root, env });
       return { ...ended, entries: existsSync(file) ? readFileSync(file, "utf8") : "" };
     } finally {
       rmSync(directory, { recursive: true });
@@ -122,10 +128,42 @@ export class RealWrangler implements Wrangler {
   }
 }
 
+/** In JSON, as wrangler expands what looks like a variable in other formats. */
+function writeSecrets(directory: string, secrets: Secrets): string {
+  const file = join(directory, "secrets.json");
+  writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 });
+  return file;
+}
+
 /** The API's answers to a token that lacks a permission. */
 const NOT_ALLOWED = /\[code: (?:10000|9109)\]/;
 const PERMISSIONS =
   "Workers Scripts: Edit, D1: Edit, Account Settings: Read; with --vectorize, Vectorize: Edit";
+
+/** Failures that a reader can do something about, by what wrangler says of them. */
+const ADVICE = [
+  {
+    of: /\[code: 10429\]|\b429\b|too many requests|rate.?limit/i,
+    advice:
+      "Cloudflare takes no more calls for now: it allows 1,200 in five minutes. Wait five minutes, and run this again: it goes on from here.",
+  },
+  {
+    of: /cpu limits are not supported|\[code: 100328\]/i,
+    advice: "The free plan takes no `limits`: leave out --cpu-ms, and take it out of the file.",
+  },
+  {
+    of: /limit of \d+ cron|cron triggers? (?:limit|per account)|\[code: 10072\]/i,
+    advice:
+      "The account has as many crons as its plan allows (5 on the free plan). The Worker itself is deployed. Take a cron of another Worker away, " +
+      "and run this again.",
+  },
+  {
+    of: /\b50[0234]\b|gateway|time[ds]? ?-?out|fetch failed|ECONN|ENOTFOUND|EAI_AGAIN|socket|terminated|the answer was lost/i,
+    advice:
+      "Cloudflare's API did not answer, or too late. It may have done all the same what it was asked for. Run this again: it looks at what is " +
+      "there, and goes on from here.",
+  },
+] as const;
 
 /** The failure of a command, with what wrangler said. */
 export function failure(args: readonly string[], { stdout, stderr }: Answer): Stopped {
@@ -142,22 +180,28 @@ export function failure(args: readonly string[], { stdout, stderr }: Answer): St
         `that docs/deploy.md lists (${PERMISSIONS}).\n${said}`,
       1,
     );
-  return new Stopped(`wrangler ${args.join(" ")} failed:\n${said}`, 1);
+  const advice = ADVICE.find(({ of }) => of.test(said))?.advice;
+  return new Stopped(
+    `wrangler ${args.join(" ")} failed:\n${said}${advice === undefined ? "" : `\n\n${advice}`}`,
+    1,
+  );
 }
 
 function finished(
   args: readonly string[],
-  { root, input, env }: { root: string; input: string; env: NodeJS.ProcessEnv },
+  { root, env }: { root: string; env: NodeJS.ProcessEnv },
 ): Promise<Omit<Answer, "entries">> {
   return new Promise((resolve, reject) => {
-    const child = spawn("wrangler", args, { cwd: root, env, stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn("wrangler", args, {
+      cwd: root,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: COMMAND_WITHIN_MS,
+    });
     const said = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk: Buffer) => void (said.stdout += chunk.toString()));
     child.stderr.on("data", (chunk: Buffer) => void (said.stderr += chunk.toString()));
-    child.once("error", () => reject(new Stopped("There is no wrangler: run this with `npm run tenant`.")));
+    child.once("error", () => reject(new Stopped("There is no wrangler: run this with `npm run`.")));
     child.once("close", (code) => resolve({ ok: code === 0, ...said }));
-    // A wrangler that ends before it has read its input says why by itself.
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
   });
 }

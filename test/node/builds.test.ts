@@ -21,6 +21,8 @@ const tenant = Build.parse(
     renderTenant(
       {
         name: "acme",
+        worker: "cairn-acme",
+        database: "cairn-acme",
         jurisdiction: null,
         shards: 1,
         model: "static2-en-256",

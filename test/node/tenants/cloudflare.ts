@@ -2,9 +2,18 @@
 import { createHash } from "node:crypto";
 import { parse } from "smol-toml";
 import { z } from "zod";
-import type { Answer, Subdomain } from "../../../packages/tenant/wrangler.ts";
+import type { Answer, Secrets, Subdomain } from "../../../packages/tenant/wrangler.ts";
 
-type Database = { uuid: string; name: string; jurisdiction?: string; migrated: boolean; mark: object | null };
+type Database = {
+  uuid: string;
+  name: string;
+  jurisdiction?: string;
+  location?: string;
+  migrated: boolean;
+  mark: object | null;
+  /** Tables of somebody else. */
+  tables?: string[];
+};
 type Index = { dimensions: number; metric: string; metadata: string[] };
 type Worker = { secret: string | null; config: string };
 
@@ -25,6 +34,8 @@ export type Cloudflare = {
   unlisted: Record<string, number>;
   /** Each command that has this in it is carried out, and answered with a 504. */
   timesOut: string | null;
+  /** Each command that has this in it is refused, with this message of the API. */
+  refuses?: { command: string; message: string };
 };
 
 export const emptyAccount = (): Cloudflare => ({
@@ -58,14 +69,17 @@ class Failed extends Error {}
 export function wrangler(
   account: Cloudflare,
   args: readonly string[],
-  { input, read }: { input: string; read: (path: string) => string },
+  { secrets, read }: { secrets: Secrets | null; read: (path: string) => string },
 ): Answer {
   account.calls.push(args.join(" "));
   const failing = account.fail?.at === account.calls.length ? account.fail : null;
   try {
     if (failing?.done === false) throw new Failed("the network went away");
     const config = configOf(() => read(args[args.indexOf("-c") + 1] ?? ""));
-    const said = perform(account, args, { input, config });
+    const { refuses } = account;
+    if (refuses !== undefined && args.join(" ").includes(refuses.command))
+      throw new Failed(`A request to the Cloudflare API failed.\n  ${refuses.message}`);
+    const said = perform(account, args, { secrets, config });
     if (failing !== null) throw new Failed("but it was done");
     if (account.timesOut !== null && args.join(" ").includes(account.timesOut))
       throw new Failed("A request to the Cloudflare API failed.\n  504 Gateway Timeout");
@@ -77,7 +91,7 @@ export function wrangler(
   }
 }
 
-type Given = { input: string; config: Config & { text: string } };
+type Given = { secrets: Secrets | null; config: Config & { text: string } };
 
 /** Every command reads the configuration that it is given, whether it needs it or not. */
 function configOf(read: () => string): Config & { text: string } {
@@ -116,7 +130,10 @@ function perform(
         })),
       );
     case "d1 create":
-      return createDatabase(account, name, valueOf(args, "--jurisdiction"));
+      return createDatabase(account, name, {
+        jurisdiction: valueOf(args, "--jurisdiction"),
+        location: valueOf(args, "--location"),
+      });
     case "d1 delete":
       databaseOf(account, name);
       account.databases = account.databases.filter((one) => one.name !== name);
@@ -125,7 +142,11 @@ function perform(
       boundDatabase(account, args[3] ?? "", given.config).migrated = true;
       return { stdout: "🌀 Executing on remote database\n" };
     case "d1 execute": {
-      const { migrated, mark } = boundDatabase(account, name, given.config);
+      const { migrated, mark, tables = [] } = boundDatabase(account, name, given.config);
+      if (args.some((arg) => arg.includes("sqlite_master"))) {
+        const all = ["_cf_KV", ...(migrated ? ["d1_migrations", "deployment", "memories"] : []), ...tables];
+        return json([{ results: all.map((table) => ({ name: table })), success: true }]);
+      }
       if (!migrated) throw new Failed("no such table: deployment: SQLITE_ERROR [code: 7500]");
       return json([{ results: mark === null ? [] : [mark], success: true, meta: { duration: 0.2 } }]);
     }
@@ -177,17 +198,10 @@ function perform(
       if (worker === undefined) throw new Failed(`Worker "${valueOf(args, "--name")}" not found.`);
       return json(worker.secret === null ? [] : [{ name: "CAIRN_SECRET", type: "secret_text" }]);
     }
-    case "secret put": {
-      const worker = account.workers[given.config.name];
-      if (worker === undefined) throw new Failed("wrangler would make a draft of a Worker");
-      count(account, "secret");
-      worker.secret = given.input;
-      return { stdout: "✨ Success! Uploaded secret CAIRN_SECRET\n" };
-    }
     default:
       break;
   }
-  if (first === "deploy") return deploy(account, given.config);
+  if (first === "deploy") return deploy(account, given);
   if (first !== "delete") throw new Error(`the double of wrangler has no command '${args.join(" ")}'`);
   if (account.workers[second] === undefined)
     throw new Failed("This Worker does not exist on your account. [code: 10007]");
@@ -195,7 +209,11 @@ function perform(
   return { stdout: `Successfully deleted ${second}\n` };
 }
 
-function createDatabase(account: Cloudflare, name: string, jurisdiction: string | undefined) {
+function createDatabase(
+  account: Cloudflare,
+  name: string,
+  { jurisdiction, location }: { jurisdiction: string | undefined; location: string | undefined },
+) {
   if (account.databases.some((one) => one.name === name))
     throw new Failed("A database with that name already exists");
   count(account, `database ${name}`);
@@ -205,6 +223,7 @@ function createDatabase(account: Cloudflare, name: string, jurisdiction: string 
     uuid,
     name,
     ...(jurisdiction !== undefined && { jurisdiction }),
+    ...(location !== undefined && { location }),
     migrated: false,
     mark: null,
   });
@@ -213,7 +232,7 @@ function createDatabase(account: Cloudflare, name: string, jurisdiction: string 
 }
 
 /** Refuses what would lose vectors or fail its calls: what has to be there before the Worker is. */
-function deploy(account: Cloudflare, config: Config & { text: string }) {
+function deploy(account: Cloudflare, { config, secrets }: Given) {
   for (const { binding } of config.d1_databases)
     if (!boundDatabase(account, binding, config).migrated) throw new Error(`${binding} is not migrated`);
   for (const { index_name: index } of config.vectorize)
@@ -223,7 +242,9 @@ function deploy(account: Cloudflare, config: Config & { text: string }) {
       throw new Error(`${index} has no metadata indexes`);
   const known = account.workers[config.name];
   if (known === undefined) count(account, `worker ${config.name}`);
-  account.workers[config.name] = { secret: known?.secret ?? null, config: config.text };
+  const { CAIRN_SECRET: secret = null } = secrets ?? {};
+  if (secret !== null) count(account, "secret");
+  account.workers[config.name] = { secret: secret ?? known?.secret ?? null, config: config.text };
   const entry = {
     type: "deploy",
     version: 1,
@@ -255,8 +276,12 @@ function databaseOf(account: Cloudflare, name: string): Database {
 }
 
 function boundDatabase(account: Cloudflare, binding: string, config: Config): Database {
-  const id = config.d1_databases.find((one) => one.binding === binding)?.database_id;
-  const database = account.databases.find(({ uuid }) => uuid === id);
+  const bound = config.d1_databases.find((one) => one.binding === binding);
+  // Without an id, by its name.
+  const database = account.databases.find(
+    ({ uuid, name }) =>
+      uuid === bound?.database_id || (bound?.database_id === undefined && name === bound?.database_name),
+  );
   if (database === undefined) throw new Failed(`Couldn't find DB with binding '${binding}'`);
   return database;
 }

@@ -65,6 +65,7 @@ async function tenant(args: string[], env: Record<string, string> = {}) {
     CAIRN_TENANTS: tenants,
     CAIRN_TEST_ACCOUNT: accountFile,
     CAIRN_SECRET: "",
+    CI: "",
     CLOUDFLARE_API_BASE_URL: apiUrl,
     CLOUDFLARE_ACCOUNT_ID: ACCOUNT,
     ...env,
@@ -115,7 +116,7 @@ it("reads the id of a database out of what the real wrangler says when it makes 
     import { Account } from "./packages/tenant/account.ts";
     import { RealWrangler } from "./packages/tenant/wrangler.ts";
     const account = new Account(new RealWrangler(${JSON.stringify(home)}, "${ACCOUNT}"), ${JSON.stringify(config)});
-    console.log(await account.createDatabase("cairn-acme", null));`;
+    console.log(await account.createDatabase("cairn-acme", { jurisdiction: null }));`;
   const real = start(
     [process.execPath, "--disable-warning=ExperimentalWarning", "--input-type=module", "-e", script],
     {
@@ -134,8 +135,8 @@ it("reads the id of a database out of what the real wrangler says when it makes 
 it("goes on after it was killed, and makes nothing twice", async () => {
   await tenant(["create", "acme"]);
   const { calls, made } = account();
-  // tenants.test.ts lets every step fail. Here the command dies: after it made the database, deployed, set the secret.
-  for (const step of ["d1 create", "deploy", "secret put"]) {
+  // tenants.test.ts lets every step fail. Here the command dies: after it made the database, migrated it, deployed.
+  for (const step of ["d1 create", "d1 migrations", "deploy"]) {
     const killAt = calls.findIndex((call) => call.startsWith(step)) + 1;
     rmSync(tenants, { recursive: true, force: true });
     setAccount({ ...emptyAccount(), killAt });
@@ -190,7 +191,7 @@ it("shows what it would do, with no account and no wrangler, and does nothing", 
   });
   expect(code).toBe(0);
   expect(stdout).toContain("npx wrangler d1 create cairn-acme-facts-2 --jurisdiction eu");
-  expect(stdout).toContain("<the secret> | npx wrangler secret put CAIRN_SECRET");
+  expect(stdout).toMatch(/npx wrangler deploy .* --secrets-file <the secret>/);
   expect(stdout).toContain('binding = "FACTS_2"');
   expect(existsSync(tenants)).toBe(false);
   const short = await tenant(["create", "acme", "--dry-run"], { CAIRN_SECRET: "short" });
@@ -207,7 +208,7 @@ it("shows what it would do of a tenant that is there: its file as it would becom
   expect(same).toMatchObject({ code: 0, stderr: "" });
   expect(same.stdout).toContain("acme.toml, which stays as it is:");
   expect(same.stdout).toContain(file);
-  expect(same.stdout).not.toMatch(/d1 create|secret put/);
+  expect(same.stdout).not.toMatch(/d1 create|secrets-file/);
   const changed = await dry("--vectorize", "--model", "@cf/baai/bge-m3");
   expect(changed.code).toBe(0);
   expect(changed.stdout).toContain("vectorize create cairn-acme --dimensions=1024");
@@ -225,7 +226,7 @@ it("shows what is still to be made of a tenant whose creation was stopped", asyn
   const { code, stdout } = await tenant(["create", "acme", "--dry-run"]);
   expect(code).toBe(0);
   expect(stdout).not.toContain("d1 create cairn-acme --");
-  for (const step of ["d1 create cairn-acme-facts-1", "vectorize create cairn-acme", "secret put"])
+  for (const step of ["d1 create cairn-acme-facts-1", "vectorize create cairn-acme", "secrets-file"])
     expect(stdout).toContain(step);
 });
 

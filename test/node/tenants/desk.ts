@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RealFiles } from "../../../packages/tenant/files.ts";
 import { baseOf, type Desk } from "../../../packages/tenant/tenants.ts";
+import { verifyOwn } from "../../../src/worker/auth/verify-own.ts";
+import { fromNow } from "../../from-now.ts";
 import { failure } from "../../../packages/tenant/wrangler.ts";
 import { type Cloudflare, emptyAccount, subdomainOf, wrangler } from "./cloudflare.ts";
 
@@ -39,11 +41,19 @@ export function newDesk(account = emptyAccount()): TestDesk {
     say: (line) => void said.push(line),
     wait: async (ms) => void waits.push(ms),
     secret: undefined,
+    passing: false,
+    accepts: async (_, token) => {
+      const secrets = Object.values(account.workers).flatMap(({ secret }) =>
+        secret === null ? [] : [secret],
+      );
+      return (await verifyOwn(token, secrets, fromNow(60_000))).ok;
+    },
+    health: async () => ({ status: 200, body: JSON.stringify({ status: "ok" }) }),
     wrangler: {
       subdomain: async () => subdomainOf(account),
-      ask: async (args) => wrangler(account, args, { input: "", read }),
-      run: async (args, input = "") => {
-        const answer = wrangler(account, args, { input, read });
+      ask: async (args) => wrangler(account, args, { secrets: null, read }),
+      run: async (args, secrets = null) => {
+        const answer = wrangler(account, args, { secrets, read });
         if (!answer.ok) throw failure(args, answer);
         return answer;
       },

@@ -4,13 +4,16 @@ import { type Cloudflare, wrangler } from "./cloudflare.ts";
 
 const file = process.env.CAIRN_TEST_ACCOUNT ?? "";
 const account = JSON.parse(readFileSync(file, "utf8")) as Cloudflare & { killAt?: number };
-const input = readFileSync(0, "utf8");
+const secretsFile = process.argv[process.argv.indexOf("--secrets-file") + 1] ?? "";
+const secrets = process.argv.includes("--secrets-file")
+  ? (JSON.parse(readFileSync(secretsFile, "utf8")) as Record<string, string>)
+  : null;
 if (process.argv[2] === "auth") {
   process.stdout.write(JSON.stringify({ type: "api_token", token: "a token of the test" }));
   process.exit(0);
 }
 const answer = wrangler(account, process.argv.slice(2), {
-  input,
+  secrets,
   read: (path) => readFileSync(path, "utf8"),
 });
 writeFileSync(file, JSON.stringify(account));

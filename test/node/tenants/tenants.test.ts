@@ -79,13 +79,7 @@ describe("create", () => {
     expect(account.indexes["cairn-acme"]).toEqual({ dimensions: 1024, metric: "cosine", metadata: METADATA });
     expect(account.made).toMatchObject({ secret: 1, "worker cairn-acme": 1 });
     // A vector that is written before the metadata indexes is not found by them.
-    const order = [
-      "vectorize create cairn-acme",
-      "create-metadata-index",
-      "migrations apply",
-      "deploy",
-      "secret put",
-    ];
+    const order = ["vectorize create cairn-acme", "create-metadata-index", "migrations apply", "deploy"];
     const firsts = order.map((step) => account.calls.findIndex((call) => call.includes(step)));
     expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
     expect(account.calls.findLastIndex((call) => call.includes("create-metadata-index"))).toBeLessThan(
@@ -287,13 +281,16 @@ describe("create", () => {
       const undisturbed = newDesk();
       await create(undisturbed, wanted);
       const steps = undisturbed.account.calls.length;
-      expect(steps).toBeGreaterThan(wanted === full ? 16 : 8);
+      expect(steps).toBeGreaterThanOrEqual(wanted === full ? 16 : 8);
       for (const done of [false, true])
         for (let step = 1; step <= steps; step++) {
           const desk = newDesk();
           desk.failAt(step, done);
-          const message = await stopped(create(desk, wanted));
-          expect(message, `step ${step}`).toContain("wrangler");
+          // A database whose answer was lost is found in the same run.
+          const healed = done && (undisturbed.account.calls[step - 1] ?? "").startsWith("d1 create");
+          const running = create(desk, wanted);
+          const reason = await (healed ? running.then(() => "wrangler") : stopped(running));
+          expect(reason, `step ${step}`).toContain("wrangler");
           // As a person would: the same command, or the shorter one.
           await create(desk, step % 2 === 0 && desk.files.read("acme") !== null ? plain : wanted);
           expect(stateOf(desk.account), `step ${step}`).toEqual(stateOf(undisturbed.account));
@@ -398,7 +395,7 @@ describe("create", () => {
     // The list, the first database; then the second one.
     desk.failAt(6, false);
     await stopped(create(desk, full));
-    expect(desk.account.calls.at(-1)).toContain("d1 create cairn-acme-facts-0");
+    expect(desk.account.calls.at(-2)).toContain("d1 create cairn-acme-facts-0");
     expect(desk.files.read("acme")).toContain(`database_id = "${desk.account.databases[0]?.uuid}"`);
     desk.account.databases = [];
     expect(await stopped(create(desk, full))).toContain("Nothing is made in its place");
@@ -574,7 +571,8 @@ describe("delete", () => {
     for (let step = 5; step <= 20; step++) {
       const desk = newDesk();
       desk.failAt(step, true);
-      await stopped(create(desk, full));
+      const reason: unknown = await create(desk, full).catch((error: unknown) => error);
+      expect(reason === undefined || reason instanceof Stopped).toBe(true);
       if (desk.files.read("acme") === null) continue;
       await deleteTenant(desk, "acme", yes());
       expect([desk.account.databases, desk.account.indexes, desk.account.workers]).toEqual([[], {}, {}]);

@@ -1,0 +1,258 @@
+// `npm run deploy` over a double of the account: every step fails once, before and after it is done.
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "smol-toml";
+import { afterEach, describe, expect, it } from "vitest";
+import { deploy as run, type DeployOptions } from "../../../packages/tenant/deploy.ts";
+import { dryRun } from "../../../packages/tenant/dry-run.ts";
+import { ONE } from "../../../packages/tenant/names.ts";
+import { Stopped } from "../../../packages/tenant/stopped.ts";
+import { fromNow } from "../../from-now.ts";
+import { verifyOwn } from "../../../src/worker/auth/verify-own.ts";
+import { type Cloudflare, emptyAccount } from "./cloudflare.ts";
+import { newDesk, removeDirectories, root, type TestDesk } from "./desk.ts";
+
+afterEach(removeDirectories);
+
+const deploy = (desk: TestDesk, options: Partial<DeployOptions> = {}) =>
+  run(desk, { adopt: false, token: false, ...options });
+const text = ({ said }: TestDesk) => said.join("\n");
+const stateOf = ({ databases, indexes, workers, made }: Cloudflare) => ({
+  databases,
+  indexes,
+  made,
+  workers: Object.keys(workers),
+});
+/** The message with which it stops, or null. */
+const failureOf = (work: Promise<unknown>): Promise<string | null> =>
+  work.then(
+    () => null,
+    (reason: unknown) => (reason instanceof Stopped ? reason.message : `no Stopped: ${String(reason)}`),
+  );
+async function stopped(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Stopped)) throw new Error("it was to stop", { cause: error });
+  return error.message;
+}
+/** Another machine with the same account: nothing of the first one's files is there. */
+const elsewhere = (desk: TestDesk) => newDesk(desk.account);
+
+describe("npm run deploy", () => {
+  it("makes the database, migrates it, deploys wrangler.toml as it is with a secret, and shows its health", async () => {
+    const desk = newDesk();
+    await deploy(desk);
+    const { account } = desk;
+    expect(account.databases).toMatchObject([{ name: "cairn", migrated: true }]);
+    expect(account.workers.cairn?.config).toBe(readFileSync(join(root, "wrangler.toml"), "utf8"));
+    const steps = account.calls.map((call) => call.split(" -c ")[0]);
+    expect(steps).toEqual([
+      "d1 list --json",
+      "secret list --name cairn --format json",
+      "d1 list --json",
+      "d1 create cairn --update-config=false",
+      "d1 migrations apply DB --remote",
+      expect.stringContaining("FROM deployment"),
+      "secret list --name cairn --format json",
+      "deploy",
+    ]);
+    expect(text(desk)).toContain('https://cairn.example.workers.dev/health: {"status":"ok"}');
+    // No configuration of its own: but the secret, for its owner alone, and nowhere on the screen.
+    expect(desk.stored()).toEqual({ [`${ONE}.secret`]: "secret" });
+    const secret = desk.files.readSecret(ONE) ?? "";
+    expect(account.workers.cairn?.secret).toBe(secret);
+    expect(statSync(join(root, desk.files.secretPathOf(ONE))).mode & 0o777).toBe(0o600);
+    expect(text(desk) + account.calls.join("\n")).not.toContain(secret);
+    const token = /TOKEN=(\S+)/.exec(text(desk))?.[1] ?? "";
+    expect(await verifyOwn(token, [secret], fromNow(60_000))).toMatchObject({ ok: true });
+  });
+
+  it("changes nothing when it runs again, and prints no token unless it is asked to", async () => {
+    const desk = newDesk();
+    await deploy(desk);
+    const [before, secret] = [structuredClone(stateOf(desk.account)), desk.account.workers.cairn?.secret];
+    desk.said.length = 0;
+    await deploy(desk);
+    expect(stateOf(desk.account)).toEqual(before);
+    expect(desk.account.workers.cairn?.secret).toBe(secret);
+    expect(text(desk)).not.toContain("TOKEN=");
+    await deploy(desk, { token: true });
+    expect(text(desk)).toContain("TOKEN=");
+  });
+
+  it.each<[string, Partial<DeployOptions>]>([
+    ["plain", {}],
+    ["with an index", { vectorize: true, location: "weur" }],
+  ])("goes on after any step of it failed, done or not (%s), to the same end", async (_, options) => {
+    const undisturbed = newDesk();
+    await deploy(undisturbed, options);
+    const { calls } = undisturbed.account;
+    for (const done of [false, true])
+      for (let step = 1; step <= calls.length; step++) {
+        const desk = newDesk();
+        desk.failAt(step, done);
+        // A database whose answer was lost is found in the same run.
+        const healed = done && (calls[step - 1] ?? "").startsWith("d1 create");
+        const reason = await failureOf(deploy(desk, options));
+        expect(reason ?? "healed", `step ${step}`).toContain(healed ? "healed" : "wrangler");
+        await deploy(desk, options);
+        expect(stateOf(desk.account), `step ${step}`).toEqual(stateOf(undisturbed.account));
+        expect(desk.account.workers.cairn?.secret).toBe(desk.files.readSecret(ONE));
+      }
+  });
+
+  it("makes one database and one secret where two run at once", async () => {
+    const desk = newDesk();
+    await Promise.all([deploy(desk), deploy(desk)]);
+    expect(desk.account.made).toMatchObject({ "database cairn": 1, "worker cairn": 1 });
+    expect(desk.account.workers.cairn?.secret).toBe(desk.files.readSecret(ONE));
+  });
+
+  it("says to the one of two machines at once whose secret was replaced", async () => {
+    const one = newDesk();
+    const second = elsewhere(one);
+    const ended = await Promise.allSettled([deploy(one), deploy(second)]);
+    const failed = ended.flatMap((end) => (end.status === "rejected" ? [String(end.reason)] : []));
+    // The one that deployed last has the secret that counts.
+    expect(failed.length).toBeLessThanOrEqual(1);
+    for (const reason of failed) expect(reason).toMatch(/refuses a token of the secret.*another machine/s);
+    const known = [one, second].map(({ files }) => files.readSecret(ONE));
+    expect(known).toContain(one.account.workers.cairn?.secret);
+  });
+
+  it("keeps the secret of a deployment on a machine that does not know it, and says so", async () => {
+    const desk = newDesk();
+    await deploy(desk);
+    const secret = desk.account.workers.cairn?.secret;
+    const other = elsewhere(desk);
+    await deploy(other);
+    expect([desk.account.workers.cairn?.secret, other.stored()]).toEqual([secret, {}]);
+    expect(text(other)).toContain("Its secret is not known here");
+    expect(desk.account.made).toMatchObject({ secret: 1, "database cairn": 1 });
+  });
+
+  it("makes no secret where its file ends with the run, as in CI, and says what to do", async () => {
+    const desk = newDesk();
+    await deploy({ ...desk, passing: true });
+    expect([desk.account.workers.cairn?.secret, desk.stored()]).toEqual([null, {}]);
+    expect(text(desk)).toMatch(/refuses every call until it has one.*wrangler secret put CAIRN_SECRET/);
+    await deploy({ ...desk, passing: true, secret: "a secret of the test, of 32 bytes or more" });
+    expect(desk.account.workers.cairn?.secret).toBe("a secret of the test, of 32 bytes or more");
+    expect(text(desk)).not.toContain("TOKEN=");
+  });
+
+  it("creates the database where it is asked to, and says that one which is there does not move", async () => {
+    const desk = newDesk();
+    await deploy(desk, { location: "weur" });
+    expect(desk.account.databases).toMatchObject([{ name: "cairn", location: "weur" }]);
+    expect(Object.keys(desk.stored())).toEqual([`${ONE}.secret`]);
+    await deploy(desk, { location: "apac" });
+    expect(text(desk)).toContain("never moves: --location changes nothing of it");
+  });
+
+  it("writes flags into a file of their own, which later runs deploy, and leaves wrangler.toml alone", async () => {
+    const desk = newDesk();
+    await deploy(desk, { vectorize: true, model: "@cf/baai/bge-m3", cpuMs: 60_000 });
+    const file = desk.files.read(ONE) ?? "";
+    expect(parse(file)).toMatchObject({
+      name: "cairn",
+      main: "src/index.ts",
+      vars: { EMBEDDINGS_MODEL: "@cf/baai/bge-m3" },
+      vectorize: [{ binding: "VECTORIZE", index_name: "cairn" }],
+      limits: { cpu_ms: 60_000 },
+      ratelimits: [{ namespace_id: "1001" }, { namespace_id: "1002" }],
+    });
+    expect(desk.account.indexes.cairn).toMatchObject({ dimensions: 1024 });
+    expect(desk.account.workers.cairn?.config).toBe(file);
+    await deploy(desk);
+    expect(desk.files.read(ONE)).toBe(file);
+    await deploy(desk, { vectorize: false, model: "static2-en-256" });
+    expect(parse(desk.files.read(ONE) ?? "")).not.toHaveProperty("vectorize");
+    expect(readFileSync(join(root, ".gitignore"), "utf8")).toContain("wrangler.deploy.*");
+    expect(existsSync(join(root, `${ONE}.toml`))).toBe(false);
+  });
+
+  it("takes the id that wrangler.toml has, as from the deploy button, and makes nothing in its place", async () => {
+    const id = "12345678-1234-4000-8000-123456789012";
+    const named = (desk: TestDesk) => ({
+      ...desk,
+      base: desk.base
+        .replace('name = "cairn"', 'name = "mine"')
+        .replace('database_name = "cairn"', `database_name = "mine"\ndatabase_id = "${id}"`),
+    });
+    const desk = newDesk();
+    expect(await stopped(deploy(named(desk)))).toContain("Nothing is made in its place");
+    expect(desk.account.databases).toEqual([]);
+  });
+
+  it("refuses a database, and a Worker, of something else", async () => {
+    const desk = newDesk();
+    desk.account.databases = [{ uuid: "1", name: "cairn", migrated: false, mark: null, tables: ["orders"] }];
+    expect(await stopped(deploy(desk))).toMatch(
+      /D1 database 'cairn' with tables of something else \(orders\)/,
+    );
+    desk.account.databases = [];
+    desk.account.workers.cairn = { secret: null, config: "another's" };
+    expect(await stopped(deploy(desk))).toMatch(/Worker 'cairn', and no D1 database.*--adopt/);
+    expect([desk.account.made, desk.stored()]).toEqual([{}, {}]);
+    await deploy(desk, { adopt: true });
+    expect(desk.account.databases).toMatchObject([{ name: "cairn", migrated: true }]);
+  });
+
+  it("makes nothing in an account without a workers.dev subdomain, and says where to register one", async () => {
+    const desk = newDesk({ ...emptyAccount(), subdomain: null });
+    expect(await stopped(deploy(desk))).toMatch(/workers\/onboarding/);
+    expect([desk.account.made, desk.account.calls, desk.stored()]).toEqual([{}, [], {}]);
+  });
+
+  it.each([
+    ["d1 create", "Authentication error [code: 10000]", /needs the permissions that docs\/deploy\.md lists/],
+    ["deploy", "CPU limits are not supported for the Free plan. [code: 100328]", /leave out --cpu-ms/],
+    [
+      "deploy",
+      "You have exceeded the limit of 5 cron triggers. [code: 10072]",
+      /The Worker itself is deployed/,
+    ],
+    ["deploy", "429 Too Many Requests", /Wait five minutes, and run this again/],
+    ["migrations apply", "504 Gateway Timeout", /Run this again: it looks at what is there/],
+    ["d1 list", "fetch failed", /Run this again/],
+  ])("says what to do where %s answers %s", async (command, message, advice) => {
+    const desk = newDesk({ ...emptyAccount(), refuses: { command, message } });
+    expect(await stopped(deploy(desk))).toMatch(advice);
+    delete desk.account.refuses;
+    await deploy(desk);
+    expect(desk.account.made).toMatchObject({ "database cairn": 1, "worker cairn": 1 });
+  });
+
+  it("waits for a new address, and shows its last answer where it does not come up", async () => {
+    const desk = newDesk();
+    const answers = [
+      () => Promise.reject(new Error("fetch failed", { cause: new Error("getaddrinfo ENOTFOUND") })),
+      async () => ({ status: 404, body: "There is nothing here yet" }),
+      async () => ({ status: 200, body: '{"status":"ok"}' }),
+    ];
+    await deploy({
+      ...desk,
+      health: () => (answers.shift() ?? answers[0])?.() ?? Promise.reject(new Error()),
+    });
+    expect(desk.waits).toEqual([3_000, 3_000]);
+    const ill = { ...desk, health: async () => ({ status: 503, body: '{"status":"down"}' }) };
+    expect(await stopped(deploy(ill))).toMatch(
+      /does not answer as it should.*503 .*down.*curl .*wrangler tail/s,
+    );
+  });
+
+  it("shows what it would run, and does nothing", async () => {
+    const desk = newDesk();
+    await dryRun(desk, { name: ONE, command: "npm run deploy" }, (dry) =>
+      run(dry, { adopt: false, token: false, location: "weur" }),
+    );
+    expect(text(desk)).toMatch(
+      /d1 create cairn --location weur.*migrations apply DB.*deploy -c wrangler.toml --secrets-file/s,
+    );
+    expect(text(desk)).toContain("wrangler.toml is deployed as it is");
+    expect([desk.account.calls, desk.stored()]).toEqual([[], {}]);
+  });
+});
