@@ -2,8 +2,9 @@
  * The calls of a user's object, and the plain data that they carry. The Worker imports nothing else of the object.
  */
 import type { Precondition } from "../domain/conditions.ts";
-import type { LayerName, Shown } from "../domain/context/block.ts";
-import type { PlannedLayer } from "../domain/context/layers.ts";
+import type { ContextItem, Place } from "../domain/context/item.ts";
+import type { LayerName } from "../domain/context/layers/rules.ts";
+import type { PlannedLayer } from "../domain/context/plan.ts";
 import type { TokenizerName } from "../domain/context/tokens.ts";
 import type { Continuation, ContinuationOptions } from "../domain/conversation/continuation.ts";
 import type { Failure, Result } from "../domain/errors.ts";
@@ -315,41 +316,8 @@ export type ContextRequest = {
   isUncounted?: boolean;
 };
 
-/**
- * The place of something that a block shows. What is there stays as it is until it is deleted: `n` is a version of a memory or
- * the position of a message, in the object of `owner` if it is not this one. `was`: the version that it changed; `until`: the
- * end of its validity or the time of what replaces it, as known then; `replaces`: a fact took the place of an earlier one;
- * `standing`: a passage that is an instruction of the user's, and all of its message or a part.
- */
-export type Place =
-  | {
-      n: number;
-      owner?: UserHash;
-      passage?: readonly [start: number, end: number];
-      was?: number;
-      until?: number;
-      replaces?: true;
-      standing?: "whole" | "part";
-      hash?: number;
-    }
-  | { key: string; version: string }
-  | { compaction: string; thread: number };
+/** The places of a section. */
 export type PlacedSection = { layer: LayerName; places: Place[] };
-
-/**
- * `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. `message`: the source of the
- * memory; `saidAt` and `said`: the time of an instruction, and its text; `isSaidAgain`: it held before in the same words.
- */
-export type ContextItem = {
-  id: string;
-  place: Place;
-  shown: Shown;
-  score?: number;
-  message?: string;
-  saidAt?: number;
-  said?: string;
-  isSaidAgain?: true;
-};
 
 /** The finds of a layer's search in one object, the best first. `recalled`: of the layer `recalled`. */
 export type LayerFound = {

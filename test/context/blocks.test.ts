@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
   blockFrame,
-  type LayerName,
   itemText,
   renderBlock,
   sectionFrame,
   type ShownSection,
 } from "../../src/domain/context/block.ts";
+import type { LayerName } from "../../src/domain/context/layers/rules.ts";
 import { fitted } from "../../src/domain/context/budget.ts";
-import { planned, USUAL_LAYERS } from "../../src/domain/context/layers.ts";
+import { planned, USUAL_LAYERS } from "../../src/domain/context/plan.ts";
 import { withBlock } from "../../src/domain/context/prompted-message.ts";
 import { messageHash, turnNames } from "../../src/domain/context/message-hash.ts";
 import { contextFormats } from "../../src/domain/schema/context.ts";

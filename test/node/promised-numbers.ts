@@ -50,19 +50,18 @@ export type Exempt = { because: string } & ({ says: string } | { row: string } |
 const rows = (...all: [says: string, ...are: number[]][]): Promised[] =>
   all.map(([says, ...are]) => ({ says, are }));
 
-const layers = `src/domain/context/layers.ts`;
-const fitted = `${object}/context/fitted-sections.ts`;
+const layer = (name: string) => `src/domain/context/layers/${name}.ts`;
 const least = "src/domain/context/worth-showing.ts";
 const search = `${object}/context/layer-search.ts`;
-const items = `${object}/context/context-items.ts`;
+const choices = `${object}/context/layer-choices.ts`;
+const standingMessages = `${object}/context/standing-messages.ts`;
 const standing = "src/domain/context/standing.ts";
 /** The share of all these layers; no number if they differ. */
 const share = (...names: string[]) => {
-  const all = new Set(names.map((layer) => valueOf(layers, new RegExp(`^  ${layer}: ([\\d.]+),$`, "m"))));
+  const all = new Set(names.map((name) => valueOf(layer(name), /^  share: ([\d.]+),$/m)));
   return all.size === 1 ? Math.max(...all) : NaN;
 };
-const shown = (layer: string) =>
-  valueOf(fitted, new RegExp(`case "${layer}":\\s+(?:case "\\w+":\\s+)*return layer\\.n \\?\\? (\\d+)`));
+const shown = (name: string) => valueOf(layer(name), "N");
 
 const context = rows(
   ["the first {32,768} UTF-16 code units", valueOf("src/domain/context/message-hash.ts", "CHARACTERS")],
@@ -86,16 +85,16 @@ const context = rows(
   ["within the first {2,000} characters of a message", valueOf(standing, "LOOKED_AT")],
   [
     "A context reads {64} of them, and more, up to {512},",
-    valueOf(items, /STANDING_MOST\] = \[(\d+)/),
-    valueOf(items, /STANDING_MOST\] = \[\d+, (\d+)/),
+    valueOf(standingMessages, /STANDING_MOST\] = \[(\d+)/),
+    valueOf(standingMessages, /STANDING_MOST\] = \[\d+, (\d+)/),
   ],
   ["{0.15} for `instructions`", share("instructions")],
   ["one line per subject | `n` ({40})", shown("profile")],
-  ["(`{0.5}` if unset)".replaceAll("`", ""), valueOf(items, "USUAL_IMPORTANCE")],
+  ["(`{0.5}` if unset)".replaceAll("`", ""), valueOf(layer("order"), "USUAL_IMPORTANCE")],
   ["then the newest | `n` ({20})", shown("facts")],
   ["the newest reflections | `n` ({3})", shown("reflections")],
-  ["under a `prefix` | `n` ({20})", valueOf(items, /keys, n = (\d+) \}/)],
-  ["`k` ({50}), `kinds`, `roles`, `tags`, `minScore`", valueOf(search, "RECALLED")],
+  ["under a `prefix` | `n` ({20})", shown("entries")],
+  ["`k` ({50}), `kinds`, `roles`, `tags`, `minScore`", valueOf(layer("recalled"), "K")],
   [
     "{0.1} in a store of {300} documents or more, and up to {0.4}",
     valueOf(least, /\[SHARE, MORE\] = \[([\d.]+)/),
@@ -109,23 +108,19 @@ const context = rows(
     valueOf(least, /\[SURE, UNSURE_MOST\] = \[([\d.]+)/),
     valueOf(least, /\[SURE, UNSURE_MOST\] = \[[\d.]+, (\d+)/),
   ],
-  [
-    "`n` ({5}), `minScore` ({0.3})",
-    valueOf(search, /n = (\d+), tags, minScore/),
-    valueOf(search, /minScore = ([\d.]+), timeoutMs/),
-  ],
+  ["`n` ({5}), `tags`, `minScore` ({0.3})", shown("procedures"), valueOf(layer("procedures"), "MIN_SCORE")],
   [
     "`recent` ({5}), `similar` ({3})",
-    valueOf(items, /layer\.recent \?\? (\d+)/),
-    valueOf(fitted, /layer\.similar \?\? (\d+)/),
+    valueOf(layer("episodes"), "RECENT"),
+    valueOf(layer("episodes"), "SIMILAR"),
   ],
   [
     "`n` / {2} to `n`, so that the first one changes seldom | `n` ({20})",
     2,
-    valueOf("src/worker/use-cases/context.ts", "HISTORY"),
+    valueOf(layer("history"), "HISTORY"),
   ],
   ["of the thread's last messages, to {1,000};", limits.page],
-  ["the last {20} messages of the thread count", valueOf("src/worker/use-cases/context.ts", "HISTORY")],
+  ["the last {20} messages of the thread count", valueOf(layer("history"), "HISTORY")],
   ["`timeoutMs` ({2,000}) limits a search", valueOf(search, "SEARCH_MS")],
   ["a share of the budget: {0.2} for `profile`", share("profile", "facts", "procedures", "episodes")],
   ["{0.3} for `entries` and `summary`", share("entries", "summary")],
@@ -135,10 +130,10 @@ const context = rows(
   ["its last {20}, or those", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
   [
     "the {64} newest, the {64} most important (`importance` of {0.7} and more) and up to {200} with",
-    valueOf(items, "CONSIDERED"),
-    valueOf(items, "CONSIDERED"),
+    valueOf(choices, "CONSIDERED"),
+    valueOf(choices, "CONSIDERED"),
     valueOf(`${object}/memories/memory-table.ts`, /IMPORTANT = "importance >= ([\d.]+)/),
-    valueOf(items, "PINNED_MOST"),
+    valueOf(choices, "PINNED_MOST"),
   ],
   [
     "`budget` ({2,000} tokens, {100} to {100,000})",
@@ -148,7 +143,7 @@ const context = rows(
   ],
   ["the best {5} come first", valueOf(least, "FIRST")],
   ["A token counts as {four} characters", valueOf("src/domain/context/tokens.ts", "CHARACTERS_PER_TOKEN")],
-  ["Up to {50} hits are shown", valueOf(search, "RECALLED")],
+  ["Up to {50} hits are shown", valueOf(layer("recalled"), "K")],
   [
     "for {an} hour (`snapshotTtl`, up to {a} day)",
     valueOf("src/worker/use-cases/context.ts", "HOUR_MS") / HOUR,

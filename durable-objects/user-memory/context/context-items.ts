@@ -1,36 +1,32 @@
-import { and, eq } from "drizzle-orm";
-import type { LayerName, Shown } from "../../../src/domain/context/block.ts";
-import { withoutReplaced, wordsOf } from "../../../src/domain/context/replaced-standing.ts";
-import { isOfOwner, type Speakers, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
-import type { PlannedLayer } from "../../../src/domain/context/layers.ts";
-import { hash32 } from "../../../src/domain/hash.ts";
+import {
+  type ContextItem,
+  type NumberedPlace,
+  type Place,
+  untilOf,
+} from "../../../src/domain/context/item.ts";
+import { type LayerName, memoryItem } from "../../../src/domain/context/layers/rules.ts";
 import { day, oneLine, quoted } from "../../../src/domain/conversation/stored-text.ts";
-import { memories } from "../../../src/domain/memory/table.ts";
+import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
-import type { ContextLayer } from "../../../src/domain/schema/context.ts";
-import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
-import { filterConditions, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
+import type { PlacedSection } from "../../../src/contract/user-memory.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import { isMessage, positionOf, seqOf } from "../core/position.ts";
-import { toSqlCondition } from "../core/sql-condition.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import {
-  type Document,
   type DocumentOfMessage,
   type Documents,
   isOfMessage,
   withoutSpeaker,
 } from "../search-index/documents.ts";
+import type { CompactionStore } from "../threads/compaction-store.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import type { ContextItem, Place, PlacedSection } from "../../../src/contract/user-memory.ts";
 import { type ContextStore, keyOf } from "./context-store.ts";
 import { NO_SHARED, type SharedItems, sharedKey } from "./shared-owners.ts";
-import { searchableText } from "../../../src/domain/memory/message-text.ts";
+import type { StandingMessages } from "./standing-messages.ts";
 
 export type ItemDependencies = {
   store: ContextStore;
@@ -39,6 +35,7 @@ export type ItemDependencies = {
   entries: EntryStore;
   stores: ThreadStores;
   messages: ThreadMessages;
+  standing: StandingMessages;
 };
 
 /** The place of a hit, and its score. */
@@ -46,8 +43,6 @@ export type ScoredPlace = { place: Place; score: number };
 
 /** `lost`: the number of places where nothing is any more. */
 export type ResolvedSection = { layer: LayerName; items: ContextItem[]; lost: number };
-
-type NumberedPlace = Extract<Place, { n: number }>;
 
 /** The finds at the places of a block, by their numbers. */
 type FoundRows = {
@@ -61,80 +56,12 @@ type FoundRows = {
   now: number;
 };
 
-/** The rows that a layer chooses from: two layers with the same kind and tags share one read. */
-type RowsOf = (kind: MemoryKind, layer: { tags?: string[] | undefined }) => MemoryRow[];
-
-/** Versions that a layer chooses from: pinned ones, and so many of the important and of the newest. */
-const CONSIDERED = 64;
-/** Memories with this tag come first. */
-const PINNED = "pinned";
-const PINNED_MOST = 200;
-/** Messages with instructions or preferences that the layer reads at once, until it has so many wordings or has read the most. */
-const [STANDING, STANDING_MOST] = [64, 512];
-/** The importance of a memory without one. */
-const USUAL_IMPORTANCE = 0.5;
-
-/** Selects what a layer shows, and finds what a stored block shows. */
+/** Reads the items at the places of hits and of stored blocks. */
 export class ContextItems {
   readonly #deps: ItemDependencies;
 
   constructor(deps: ItemDependencies) {
     this.#deps = deps;
-  }
-
-  /** The items of each layer, the best first; of one that searches, those besides. */
-  ofLayers(
-    layers: readonly PlannedLayer[],
-    about: { now: number; scope: string | undefined; thread: StoredThread | null },
-  ): Map<PlannedLayer, ContextItem[]> {
-    const read = new Map<string, MemoryRow[]>();
-    const rows: RowsOf = (kind, { tags = [] }) => {
-      const key = JSON.stringify([kind, tags]);
-      const known = read.get(key) ?? this.#rows(kind, tags, about);
-      read.set(key, known);
-      return known;
-    };
-    return new Map(layers.map((layer) => [layer, this.#ofLayer(layer, { ...about, rows })]));
-  }
-
-  #ofLayer(
-    { layer }: PlannedLayer,
-    {
-      now,
-      scope,
-      thread,
-      rows: rowsOf,
-    }: { now: number; scope: string | undefined; thread: StoredThread | null; rows: RowsOf },
-  ): ContextItem[] {
-    switch (layer.type) {
-      case "instructions":
-        // A message has no scope.
-        return scope === undefined ? this.#instructions() : [];
-      case "profile":
-      case "facts": {
-        const rows = rowsOf("fact", layer);
-        const wanted = rows.filter(
-          ({ subject, predicate }) => layer.type === "facts" || (subject !== null && predicate !== null),
-        );
-        const former = this.#deps.table.supersededBy(wanted.map(({ version }) => version));
-        return bestFirst(wanted).map((row) => {
-          const place = { n: row.version, ...(former.has(row.version) && { replaces: true as const }) };
-          return itemOf(layer.type, row, place);
-        });
-      }
-      case "reflections":
-        return newestFirst(rowsOf("reflection", layer)).map((row) => itemOf("reflections", row));
-      case "episodes":
-        return newestFirst(rowsOf("episode", layer))
-          .slice(0, layer.recent ?? 5)
-          .map((row) => itemOf("episodes", row));
-      case "entries":
-        return this.#entries(layer, now);
-      case "summary":
-        return thread === null ? [] : this.#summaries(thread);
-      default:
-        return [];
-    }
   }
 
   /** The places of hits of recall, in their order. `whole`: of their whole texts, and not of passages. */
@@ -170,14 +97,18 @@ export class ContextItems {
     now: number,
     shared: SharedItems = NO_SHARED,
   ): ResolvedSection[] {
-    const numbers = sections.flatMap(({ places }) =>
-      places.flatMap((place) =>
-        "n" in place && place.owner === undefined
-          ? [place.n, ...(place.was === undefined ? [] : [place.was])]
-          : [],
-      ),
-    );
+    const found = this.#read(sections, now, shared);
+    return sections.map(({ layer, places }) => {
+      const items = places.map((place) => this.#itemAt(layer, place, found));
+      const left = items.filter((item) => item !== null);
+      return { layer, items: left, lost: items.length - left.length };
+    });
+  }
+
+  /** Reads the rows of all places in one go. */
+  #read(sections: readonly PlacedSection[], now: number, shared: SharedItems): FoundRows {
     const { table, documents, stores, messages } = this.#deps;
+    const numbers = sections.flatMap(({ places }) => places.flatMap(numbersOf));
     const rows = new Map(
       table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
     );
@@ -198,21 +129,19 @@ export class ContextItems {
     );
     const there = stores.messages.present(positions);
     const threads = messages.threadsOf(positions);
-    const found = { rows, expired, read, there, threads, shared, now };
-    return sections.map(({ layer, places }) => {
-      const items = places.map((place) => this.#itemAt(layer, place, found));
-      const left = items.filter((item) => item !== null);
-      return { layer, items: left, lost: items.length - left.length };
-    });
+    return { rows, expired, read, there, threads, shared, now };
   }
 
   /** The item at a place; null where nothing is any more. */
   #itemAt(layer: LayerName, place: Place, found: FoundRows): ContextItem | null {
     if ("key" in place) return this.#entryAt(place, found.now);
-    if ("compaction" in place)
-      return this.#deps.stores.compactions.has({ n: place.thread }, place.compaction)
-        ? this.#summary({ n: place.thread }, place.compaction)
+    if ("compaction" in place) {
+      const { compactions } = this.#deps.stores;
+      const thread = { n: place.thread };
+      return compactions.has(thread, place.compaction)
+        ? summaryItem(compactions, thread, place.compaction)
         : null;
+    }
     if (place.owner !== undefined) {
       const item = found.shared.get(sharedKey(layer, place));
       return typeof item === "object" ? item : null;
@@ -225,7 +154,7 @@ export class ContextItems {
     // An expired entry may not be deleted yet, and a later value may have taken its place.
     const live = entries.get(place.key, now);
     const text = live === null ? null : store.entryText(place, live.version === place.version ? 0 : now);
-    return text === null ? null : { id: place.key, place, shown: { text: `[${place.key}]: ${text}` } };
+    return text === null ? null : lineOfEntry(place, text);
   }
 
   #messageAt(place: NumberedPlace, { read, there, threads }: FoundRows): ContextItem | null {
@@ -234,7 +163,7 @@ export class ContextItems {
     if (document === undefined || id === undefined || !there.has(place.n)) return null;
     // Another message may have taken its place.
     if (place.standing !== undefined)
-      return this.#standingItems(document, id).find((item) => keyOf(item.place) === keyOf(place)) ?? null;
+      return this.#deps.standing.in(document, id).find((item) => keyOf(item.place) === keyOf(place)) ?? null;
     const { name, role } = document.message;
     const whole = withoutSpeaker(document.text, document.message);
     const [start, end] = place.passage ?? [0, whole.length];
@@ -258,101 +187,6 @@ export class ContextItems {
             expiresAt: entry.expiresAt ?? null,
           });
       }
-  }
-
-  #rows(
-    kind: MemoryKind,
-    tags: string[],
-    { now, scope }: { now: number; scope: string | undefined },
-  ): MemoryRow[] {
-    const { table } = this.#deps;
-    const filter: MemoryFilter = {
-      ...(tags.length > 0 && { tags }),
-      ...(scope !== undefined && { scope: [scope] }),
-    };
-    const condition = (more: MemoryFilter = {}) =>
-      toSqlCondition(
-        and(visibleAt({ now }), eq(memories.status, "active"), ...filterConditions({ ...filter, ...more })),
-      );
-    const pinned = { kinds: [kind], tags: [...tags, PINNED] };
-    const versions = [
-      ...(table.few({ tags: pinned.tags }, condition(pinned), PINNED_MOST) ?? []),
-      ...(table.few({ ...filter, kinds: [kind] }, condition({ kinds: [kind] }), CONSIDERED) ??
-        table.leading(kind, condition(), CONSIDERED)),
-    ];
-    return table.numbered([...new Set(versions)]);
-  }
-
-  /** The instructions that hold, then the preferences, the newest first. */
-  #instructions(): ContextItem[] {
-    const { found, said } = this.#said();
-    const holding = Map.groupBy(withoutReplaced(said), ({ place }) => place.n);
-    return found.flatMap(({ n }) => holding.get(n) ?? []);
-  }
-
-  /** An app may send one instruction with each message: others are behind it. `said`: the newest first. */
-  #said(): { found: readonly Document[]; said: readonly StandingItem[] } {
-    const { stores, messages } = this.#deps;
-    const found: Document[] = [];
-    const read = new Map<string, Speakers | null>();
-    for (;;) {
-      const page = stores.messages.standing(STANDING, found.length);
-      found.push(...page);
-      const threads = messages.threadsOf(found.map(({ n }) => n));
-      const said = found
-        .toSorted((a, b) => b.createdAt - a.createdAt || b.n - a.n)
-        .flatMap((document) => {
-          const id = threads.get(document.n);
-          return id === undefined ? [] : this.#standingItems(document, id, read).toReversed();
-        });
-      const wordings = new Set(said.map((one) => wordsOf(one.said)));
-      if (page.length < STANDING || found.length >= STANDING_MOST || wordings.size >= STANDING)
-        return { found, said };
-    }
-  }
-
-  /** The passages of a message that hold from then on, if it is still the owner's: another name in its thread may have changed that. */
-  #standingItems(document: Document, id: string, read = new Map<string, Speakers | null>()): StandingItem[] {
-    const { role, name } = document.message ?? {};
-    const speakers = name === undefined ? null : this.#speakersOf(id, read);
-    return isOfOwner({ role, name }, speakers ?? UNNAMED) ? standingItems(document, id) : [];
-  }
-
-  /** The speakers of a thread. `read`: those of a call, which may show many messages of one. */
-  #speakersOf(id: string, read: Map<string, Speakers | null>): Speakers | null {
-    const known = read.get(id);
-    const speakers = known === undefined ? (this.#deps.stores.threads.get(id)?.speakers ?? null) : known;
-    read.set(id, speakers);
-    return speakers;
-  }
-
-  #entries(layer: Extract<ContextLayer, { type: "entries" }>, now: number): ContextItem[] {
-    const { entries } = this.#deps;
-    const { prefix, keys, n = 20 } = layer;
-    const found =
-      prefix === undefined
-        ? [...new Set(keys)].flatMap((key) => entries.get(key, now) ?? [])
-        : entries.list({ prefix, limit: n, values: true }, now).entries;
-    return found
-      .slice(0, n)
-      .flatMap(({ key, version, value }): ContextItem[] =>
-        value === undefined
-          ? []
-          : [{ id: key, place: { key, version }, shown: { text: `[${key}]: ${valueText(value)}` } }],
-      );
-  }
-
-  #summaries(thread: StoredThread): ContextItem[] {
-    const { compactions } = this.#deps.stores;
-    return compactions
-      .shown(thread)
-      .toReversed()
-      .map(({ id }) => this.#summary(thread, id));
-  }
-
-  #summary(thread: Pick<StoredThread, "n">, id: string): ContextItem {
-    const { text } = searchableText(parsed(this.#deps.stores.compactions.summary(thread, id)));
-    return { id, place: { compaction: id, thread: thread.n }, shown: { text } };
   }
 
   #placeOf(hit: Hit, threads: ReadonlyMap<string, StoredThread | null>): Place | null {
@@ -380,39 +214,29 @@ const valueText = (value: Uint8Array): string =>
     ? decoder.decode(value)
     : `${decoder.decode(value.subarray(0, VALUE_BYTES))}… (cut)`;
 
-/** Pinned ones first, then by importance, then the newest. */
-const bestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
-  rows.toSorted(
-    (a, b) =>
-      Number(b.tags.includes(PINNED)) - Number(a.tags.includes(PINNED)) ||
-      (b.importance ?? USUAL_IMPORTANCE) - (a.importance ?? USUAL_IMPORTANCE) ||
-      b.updatedAt - a.updatedAt ||
-      b.version - a.version,
-  );
+/** The item of an entry, with its value or the beginning of a long one. */
+export const entryItem = (place: Extract<Place, { key: string }>, value: Uint8Array): ContextItem =>
+  lineOfEntry(place, valueText(value));
 
-const newestFirst = (rows: readonly MemoryRow[]): MemoryRow[] =>
-  rows.toSorted((a, b) => b.createdAt - a.createdAt || b.version - a.version);
+const lineOfEntry = (place: Extract<Place, { key: string }>, text: string): ContextItem => ({
+  id: place.key,
+  place,
+  shown: { text: `[${place.key}]: ${text}` },
+});
 
-type StandingItem = ContextItem & { said: string; place: Place & { n: number } };
-
-/** The passages of a message that hold from then on, in its order. */
-function standingItems({ n, text, createdAt, standing, message }: Document, thread: string): StandingItem[] {
-  const whole = withoutSpeaker(text, message).trim();
-  return (standing ?? []).map((passage) => {
-    const said = text.slice(...passage);
-    return {
-      id: `${thread}:${seqOf(n)}`,
-      place: { n, passage, standing: said === whole ? "whole" : "part", hash: hash32(said) },
-      shown: { text: `${oneLine(said)} (${day(createdAt)})` },
-      saidAt: createdAt,
-      said,
-    };
-  });
+/** The item of a thread's compaction. */
+export function summaryItem(
+  compactions: CompactionStore,
+  thread: Pick<StoredThread, "n">,
+  id: string,
+): ContextItem {
+  const { text } = searchableText(parsed(compactions.summary(thread, id)));
+  return { id, place: { compaction: id, thread: thread.n }, shown: { text } };
 }
 
-/** The end of what a line says, if a later statement replaces it or its validity ends. */
-const untilOf = (place: Place): string =>
-  "until" in place && place.until !== undefined ? ` | until ${day(place.until)}` : "";
+/** The numbers of this object's documents at a place. */
+const numbersOf = (place: Place): number[] =>
+  "n" in place && place.owner === undefined ? [place.n, ...(place.was === undefined ? [] : [place.was])] : [];
 
 /** The memory at a place: as it is, with the version before it, or as no longer true. */
 function memoryAt(
@@ -423,7 +247,7 @@ function memoryAt(
   const row = rows.get(place.n);
   if (row === undefined || row.status !== "active" || expired.has(row.id)) return null;
   if ((row.expiresAt ?? Infinity) < now) return null;
-  const item = itemOf(layer, row, place);
+  const item = memoryItem(layer, row, place);
   if (place.was === undefined) return item;
   if (place.was === place.n) return { ...item, shown: { text: `no longer true: ${item.shown.text}` } };
   const before = rows.get(place.was);
@@ -432,40 +256,3 @@ function memoryAt(
     ? item
     : { ...item, shown: { text: `${item.shown.text} (before: ${oneLine(before.text)})` } };
 }
-
-/** A line for a memory's version. Only what never changes of a version is in it. */
-function itemOf(layer: LayerName, row: MemoryRow, place: Place = { n: row.version }): ContextItem {
-  const { id, source } = row;
-  const from = source?.message === undefined ? {} : { message: String(source.message) };
-  const line = lines[layer] ?? (({ text }) => ({ text: oneLine(text) }));
-  return { id, place, shown: line(row, place), ...from };
-}
-
-const partOf = (place: Place) => ("passage" in place ? place.passage : undefined);
-const replaces = (place: Place): boolean => "replaces" in place && place.replaces === true;
-
-const factLine = ({ text, validFrom }: MemoryRow, place: Place): Shown => ({
-  text: `${oneLine(text)} (${replaces(place) ? "since " : ""}${day(validFrom)})`,
-});
-
-/** The line of a memory in each layer that shows more than its text. */
-const lines: { [Layer in LayerName]?: (row: MemoryRow, place: Place) => Shown } = {
-  profile: ({ subject, predicate, object, validFrom }, place) => ({
-    subject: subject ?? "",
-    text: `${predicate} ${object ?? ""}`.trim() + (replaces(place) ? ` (since ${day(validFrom)})` : ""),
-  }),
-  procedures: ({ id, title, text }, place) => ({
-    text:
-      partOf(place) === undefined ? `${quoted(title ?? "")} (id: ${id})` : `${quoted(title ?? "")}: ${text}`,
-  }),
-  episodes: ({ createdAt, text }) => ({ text: `[${day(createdAt)}] ${oneLine(text)}` }),
-  recalled: ({ kind, title, text, validFrom }, place) => {
-    const [start, end] = partOf(place) ?? [0, text.length];
-    const named = title === null ? "" : `${quoted(title)}: `;
-    return {
-      text: `[${kind} | ${day(validFrom)}${untilOf(place)}] ${named}${oneLine(text.slice(start, end))}`,
-    };
-  },
-  facts: factLine,
-  changes: factLine,
-};

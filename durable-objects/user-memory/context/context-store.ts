@@ -5,7 +5,8 @@ import type {
   ContextProfile,
   ContextSection,
 } from "../../../src/domain/schema/context.ts";
-import type { Place, PlacedSection } from "../../../src/contract/user-memory.ts";
+import type { Place } from "../../../src/domain/context/item.ts";
+import type { PlacedSection } from "../../../src/contract/user-memory.ts";
 
 /** Names a place, and no other. Another instruction in the place of one has another name. */
 export const keyOf = (place: Place): string =>

@@ -1,18 +1,12 @@
-import {
-  blockFrame,
-  itemText,
-  type LayerName,
-  renderBlock,
-  type Shown,
-  sectionFrame,
-} from "../../../src/domain/context/block.ts";
+import { blockFrame, itemText, renderBlock, sectionFrame } from "../../../src/domain/context/block.ts";
 import { fitted } from "../../../src/domain/context/budget.ts";
-import { inOrderOfWorth } from "../../../src/domain/context/worth-showing.ts";
+import type { ContextItem, Shown } from "../../../src/domain/context/item.ts";
+import { type LayerName, rulesOf } from "../../../src/domain/context/layers/rules.ts";
 import type { CountTokens } from "../../../src/domain/context/tokens.ts";
-import type { ContextCandidate, ContextLayer, ContextSection } from "../../../src/domain/schema/context.ts";
-import type { ContextItem, PlacedSection } from "../../../src/contract/user-memory.ts";
+import type { ContextCandidate, ContextSection } from "../../../src/domain/schema/context.ts";
+import type { PlacedSection } from "../../../src/contract/user-memory.ts";
 import { keyOf, type Look, shownKeys } from "./context-store.ts";
-import { type FoundLayer, RECALLED } from "./layer-search.ts";
+import type { FoundLayer } from "./layer-search.ts";
 
 export type Section = { layer: LayerName; items: readonly ContextItem[] };
 export type Fitted = { sections: Section[]; meta: ContextSection[]; candidates: ContextCandidate[] };
@@ -56,16 +50,43 @@ type Fitting = {
   hiding?: ReadonlySet<ContextItem>;
 };
 
+/** The items of a layer that are new to the prompt, and those that it has. */
+type NewsOfLayer = FoundLayer & { name: LayerName; known: readonly ContextItem[] };
+
 /** Chooses what fits the budget, in tokens. Each item is shown once, in the first layer that has it. */
 export function fittedSections(
   found: readonly (FoundLayer & { name: LayerName })[],
-  { budget, form, block, shown, hiding }: Fitting,
+  fitting: Fitting,
 ): Fitted {
-  const { format, count } = form;
+  const layers = newsOf(found, fitting);
+  const chosen = choiceOf(layers, fitting);
+  const shows = new Set(chosen.flat());
+  const isLeftOut = (item: ContextItem) => !shows.has(item) && shownKeys(item.place).length > 1;
+  if (fitting.hiding === undefined && layers.some(({ items }) => items.some(isLeftOut)))
+    return fittedSections(found, { ...fitting, hiding: shows });
+  return {
+    sections: sectionsOf(layers, chosen).filter(({ items }) => items.length > 0),
+    meta: layers.map((layer, i) => metaOf(layer, chosen[i] ?? [], fitting)),
+    candidates: layers.flatMap(({ name, items, known }, i) => {
+      const fits = new Set(chosen[i]);
+      return [
+        ...items.map((item) => candidateOf(name, item, fits.has(item) ? "fits" : "budget")),
+        ...known.map((item) => candidateOf(name, item, "known")),
+      ];
+    }),
+  };
+}
+
+/** As many new items of each layer as it shows at most. */
+function newsOf(
+  found: readonly (FoundLayer & { name: LayerName })[],
+  { shown, hiding }: Fitting,
+): NewsOfLayer[] {
   const seen = new Set(shown);
-  const layers = found.map((one) => {
+  return found.map((one) => {
+    const { layer } = one.layer;
     const news = distinct(one.items).filter(({ place }) => !seen.has(keyOf(place)));
-    const items = news.slice(0, limitOf(one.layer.layer));
+    const items = news.slice(0, rulesOf(layer).most?.(layer) ?? Infinity);
     const known = one.items.filter(({ place }) => seen.has(keyOf(place)));
     for (const item of items) {
       const hides = hiding === undefined || hiding.has(item);
@@ -73,52 +94,50 @@ export function fittedSections(
     }
     return { ...one, items, known };
   });
+}
+
+/** The items of each layer that fit. */
+function choiceOf(layers: readonly NewsOfLayer[], { budget, form }: Fitting): ContextItem[][] {
+  const { format, count } = form;
   const kept = fitted(
     layers.map(({ layer, name, items }) => {
       const costs = items.map((item) => weightOf([item], form));
       const scores = items.map(({ score = 0 }) => score);
+      const order = rulesOf(layer.layer).order?.(scores, costs);
       return {
         min: layer.min,
         max: layer.max,
         around: count(sectionFrame(name, format)),
         costs,
-        ...(name === "recalled" && { order: inOrderOfWorth(scores, costs) }),
+        ...(order !== undefined && { order }),
       };
     }),
     budget - tokensOf(blockFrame(format), count),
   );
   const chosen = layers.map(({ items }, i) => (kept[i] ?? []).flatMap((at) => items[at] ?? []));
-  const sections = () => layers.map(({ name }, i): Section => ({ layer: name, items: chosen[i] ?? [] }));
   // A tokenizer may count more for the whole than for its parts.
-  while (tokensOf(textOf(sections(), form), count) > budget)
+  while (tokensOf(textOf(sectionsOf(layers, chosen), form), count) > budget)
     if (chosen.findLast(({ length }) => length > 0)?.pop() === undefined) break;
-  const shows = new Set(chosen.flat());
-  const isLeftOut = (item: ContextItem) => !shows.has(item) && shownKeys(item.place).length > 1;
-  if (hiding === undefined && layers.some(({ items }) => items.some(isLeftOut)))
-    return fittedSections(found, { budget, form, block, shown, hiding: shows });
-  const meta = layers.map(({ layer, name, items, ms, status }, i): ContextSection => {
-    const some = chosen[i] ?? [];
-    const tokens = sectionTokens({ layer: name, items: some }, form);
-    return {
-      layer: name,
-      slot: layer.slot,
-      block,
-      tokens,
-      items: some.length,
-      dropped: items.length - some.length,
-      ms,
-      status,
-    };
-  });
-  const candidates = layers.flatMap(({ name, items, known }, i) => {
-    const fits = new Set(chosen[i]);
-    return [
-      ...items.map((item) => candidateOf(name, item, fits.has(item) ? "fits" : "budget")),
-      ...known.map((item) => candidateOf(name, item, "known")),
-    ];
-  });
-  return { sections: sections().filter(({ items }) => items.length > 0), meta, candidates };
+  return chosen;
 }
+
+const sectionsOf = (layers: readonly NewsOfLayer[], chosen: readonly ContextItem[][]): Section[] =>
+  layers.map(({ name }, i) => ({ layer: name, items: chosen[i] ?? [] }));
+
+const metaOf = (
+  { layer, name, items, ms, status }: NewsOfLayer,
+  some: readonly ContextItem[],
+  { block, form }: Fitting,
+): ContextSection => ({
+  layer: name,
+  slot: layer.slot,
+  block,
+  tokens: sectionTokens({ layer: name, items: some }, form),
+  items: some.length,
+  dropped: items.length - some.length,
+  ms,
+  status,
+});
 
 /** The first of items with one place. */
 const distinct = (items: readonly ContextItem[]): ContextItem[] =>
@@ -129,25 +148,3 @@ export const candidateOf = (
   { id, shown, score }: ContextItem,
   why: ContextCandidate["why"],
 ): ContextCandidate => ({ layer, id, text: shown.text, ...(score !== undefined && { score }), why });
-
-/** Items that a layer shows at most. */
-function limitOf(layer: ContextLayer): number {
-  switch (layer.type) {
-    case "instructions":
-      return layer.n ?? 20;
-    case "profile":
-      return layer.n ?? 40;
-    case "facts":
-      return layer.n ?? 20;
-    case "reflections":
-      return layer.n ?? 3;
-    case "recalled":
-      return layer.k ?? RECALLED;
-    case "procedures":
-      return layer.n ?? 5;
-    case "episodes":
-      return (layer.recent ?? 5) + (layer.similar ?? 3);
-    default:
-      return Infinity;
-  }
-}

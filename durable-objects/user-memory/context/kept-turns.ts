@@ -164,3 +164,7 @@ export class KeptTurns {
     return said.map(({ item }, i) => ({ item, turn: names[i] ?? null }));
   }
 }
+
+/** True if something that a turn showed is gone. */
+export const isAnyLess = (texts: ReadonlyMap<string, { isLess: boolean }>): boolean =>
+  [...texts.values()].some(({ isLess }) => isLess);

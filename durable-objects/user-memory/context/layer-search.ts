@@ -1,10 +1,9 @@
-import type { LayerName } from "../../../src/domain/context/block.ts";
-import { type PlannedLayer, searches } from "../../../src/domain/context/layers.ts";
+import type { LayerQuery } from "../../../src/domain/context/layers/layer.ts";
+import { type LayerName, rulesOf } from "../../../src/domain/context/layers/rules.ts";
+import { type PlannedLayer, searches } from "../../../src/domain/context/plan.ts";
 import { worthShowing } from "../../../src/domain/context/worth-showing.ts";
 import { isSmallTalk } from "../../../src/domain/context/small-talk.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
-import type { ContextLayer } from "../../../src/domain/schema/context.ts";
-import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
 import type { ContextRequest, LayerFound, Recall } from "../../../src/contract/user-memory.ts";
 import type { RecallService } from "../recall/recall-service.ts";
@@ -25,10 +24,14 @@ export type Searched = {
   abstained?: true;
 };
 
+/** The parts of a request that a search takes. */
+type SearchRequest = Pick<
+  ContextRequest,
+  "owner" | "layers" | "query" | "scope" | "referenceDate" | "timeZone" | "answerable"
+>;
+
 /** The time of a layer's search. */
 const SEARCH_MS = 2_000;
-/** Hits of the layer `recalled`: the budget is the usual end. */
-export const RECALLED = 50;
 /** More hits than a layer shows, as some may be in the prompt already: a share of them, and at most so many. */
 const [SPARE, MOST_SPARE] = [2, 10];
 const MOST_HITS = 100;
@@ -89,7 +92,7 @@ export class LayerSearch {
   }
 
   /** Searches this object alone, for another one's context. */
-  async own(request: ContextRequest): Promise<LayerFound[]> {
+  async own(request: SearchRequest): Promise<LayerFound[]> {
     return (await this.#searchOwn(request)).map((one) => this.#itemsOf(one));
   }
 
@@ -98,7 +101,7 @@ export class LayerSearch {
   }
 
   /** Searches this object, in the order of the layers that search. */
-  #searchOwn(request: ContextRequest): Promise<FoundPlaces[]> {
+  #searchOwn(request: SearchRequest): Promise<FoundPlaces[]> {
     return Promise.all(
       request.layers.filter(({ layer }) => searches(layer)).map((layer) => this.#searchLayer(request, layer)),
     );
@@ -109,7 +112,7 @@ export class LayerSearch {
     owner: UserHash,
     { request, layers }: { request: ContextRequest; layers: readonly PlannedLayer[] },
   ): Promise<LayerFound[]> {
-    const ms = Math.max(...layers.map(({ layer }) => wantedBy(layer)?.timeoutMs ?? SEARCH_MS));
+    const ms = Math.max(...layers.map(({ layer }) => queryOf(layer)?.timeoutMs ?? SEARCH_MS));
     const began = this.#now();
     try {
       return await withDeadline(this.#shared.search(owner, request), ms);
@@ -120,41 +123,47 @@ export class LayerSearch {
     }
   }
 
-  async #searchLayer(request: ContextRequest, { layer }: PlannedLayer): Promise<FoundPlaces> {
-    const wanted = wantedBy(layer);
+  async #searchLayer(request: SearchRequest, { layer }: PlannedLayer): Promise<FoundPlaces> {
     const began = this.#now();
-    const found = (hits: readonly ScoredPlace[], status: LayerFound["status"]): FoundPlaces => ({
+    const found = (some: Partial<FoundPlaces>): FoundPlaces => ({
       name: layer.type,
-      hits,
+      hits: [],
       ms: this.#now() - began,
-      status,
+      status: "ok",
+      ...some,
     });
-    if (request.query === undefined || wanted === null) return found([], "ok");
-    if (layer.type === "recalled" && request.answerable !== "off" && isSmallTalk(request.query.given))
-      return { ...found([], "ok"), recalled: { confidence: 0, isAnswerable: false } };
     try {
-      const search = this.#recall.recall(recallOf(request, request.query, wanted));
-      const answer = await withDeadline(search, wanted.timeoutMs);
-      if (!answer.ok) throw new Error(answer.code);
-      const { hits, confidence, isAnswerable, freshness } = answer.value;
-      if (layer.type === "recalled" && request.answerable !== "off" && !isAnswerable)
-        return { ...found([], "ok"), recalled: { confidence, isAnswerable } };
-      const { minScore } = wanted;
-      const documents = request.answerable === "off" ? Infinity : freshness.indexed;
-      const worth =
-        minScore === undefined
-          ? worthShowing(hits, { confidence, documents })
-          : hits.filter(({ score }) => score >= minScore);
-      const places = this.#items.placesOf(worth, { whole: wanted.whole });
-      return {
-        ...found(places, "ok"),
-        ...(layer.type === "recalled" && { recalled: { confidence, isAnswerable } }),
-      };
+      return found(await this.#hitsOf(request, layer));
     } catch (error) {
-      if (error instanceof DeadlineExceeded) return found([], "late");
+      if (error instanceof DeadlineExceeded) return found({ status: "late" });
       console.error({ message: "a layer of a context failed", layer: layer.type, error: String(error) });
-      return found([], "failed");
+      return found({ status: "failed" });
     }
+  }
+
+  /** The hits that are worth a line, and how sure the recall is if the layer decides by it. */
+  async #hitsOf(
+    request: SearchRequest,
+    layer: PlannedLayer["layer"],
+  ): Promise<Partial<Pick<FoundPlaces, "hits" | "recalled">>> {
+    const { query, answerable } = request;
+    const wanted = queryOf(layer);
+    if (query === undefined || wanted === null) return {};
+    const { decides = false } = rulesOf(layer);
+    const mayAbstain = decides && answerable !== "off";
+    if (mayAbstain && isSmallTalk(query.given)) return { recalled: { confidence: 0, isAnswerable: false } };
+    const { minScore, timeoutMs = SEARCH_MS, whole = false } = wanted;
+    const answer = await withDeadline(this.#recall.recall(recallOf(request, query, wanted)), timeoutMs);
+    if (!answer.ok) throw new Error(answer.code);
+    const { hits, confidence, isAnswerable, freshness } = answer.value;
+    const judged = decides ? { recalled: { confidence, isAnswerable } } : {};
+    if (mayAbstain && !isAnswerable) return judged;
+    const documents = answerable === "off" ? Infinity : freshness.indexed;
+    const worth =
+      minScore === undefined
+        ? worthShowing(hits, { confidence, documents })
+        : hits.filter(({ score }) => score >= minScore);
+    return { hits: this.#items.placesOf(worth, { whole }), ...judged };
   }
 }
 
@@ -177,63 +186,17 @@ function merged(all: readonly LayerFound[], layer: PlannedLayer): FoundLayer {
 
 const withSpare = (k: number): number => Math.min(SPARE * k, k + MOST_SPARE);
 
-type Wanted = {
-  /** Hits that are searched for. */
-  k: number;
-  /** Documents that each arm finds: fewer than hits, as neighbours and other arms bring more. */
-  candidates?: number;
-  kinds?: RecallKind[] | undefined;
-  roles?: string[] | undefined;
-  tags?: string[] | undefined;
-  /** A share of the best score unless set. */
-  minScore: number | undefined;
-  timeoutMs: number;
-  /** Shows the whole text, and not its title. */
-  whole: boolean;
-};
-
-/** The search of a layer; null if it has none. */
-function wantedBy(layer: ContextLayer): Wanted | null {
-  switch (layer.type) {
-    case "recalled": {
-      const { k = RECALLED, kinds, roles, tags, minScore, timeoutMs = SEARCH_MS } = layer;
-      const candidates = layer.k === undefined ? { candidates: CANDIDATES } : {};
-      return { k: withSpare(k), ...candidates, kinds, roles, tags, minScore, timeoutMs, whole: false };
-    }
-    case "procedures": {
-      const { n = 5, tags, minScore = 0.3, timeoutMs = SEARCH_MS, show } = layer;
-      return {
-        k: withSpare(n),
-        kinds: ["procedure"],
-        tags,
-        minScore,
-        timeoutMs,
-        whole: show === "bodies",
-      };
-    }
-    case "episodes": {
-      const { similar = 3, tags, timeoutMs = SEARCH_MS } = layer;
-      if (similar === 0) return null;
-      return {
-        k: withSpare(similar),
-        kinds: ["episode"],
-        tags,
-        minScore: 0,
-        timeoutMs,
-        whole: false,
-      };
-    }
-    default:
-      return null;
-  }
-}
+const queryOf = (layer: PlannedLayer["layer"]): LayerQuery | null => rulesOf(layer).search?.(layer) ?? null;
 
 function recallOf(
-  { owner, layers, scope, referenceDate, timeZone, answerable }: ContextRequest,
-  { text, vector, embeddedMs }: NonNullable<ContextRequest["query"]>,
-  { k, candidates, kinds, roles, tags = [] }: Wanted,
+  { owner, layers, scope, referenceDate, timeZone, answerable }: SearchRequest,
+  { text, vector, embeddedMs }: NonNullable<SearchRequest["query"]>,
+  { k, isOpen, kinds, roles, tags = [] }: LayerQuery,
 ): Recall {
-  const filter = { ...(tags.length > 0 && { tags }), ...(scope !== undefined && { scope: [scope] }) };
+  const filter = {
+    ...(tags.length > 0 && { tags: [...tags] }),
+    ...(scope !== undefined && { scope: [scope] }),
+  };
   // The layer `instructions` shows them already.
   const showsInstructions = layers.some(({ layer }) => layer.type === "instructions");
   return {
@@ -243,11 +206,12 @@ function recallOf(
     ...(showsInstructions && { weights: { instructions: 0 } }),
     queryVector: vector,
     embeddedMs,
-    k: Math.min(MOST_HITS, k),
-    ...(candidates !== undefined && { candidates }),
+    k: Math.min(MOST_HITS, withSpare(k)),
+    // Fewer than hits, as neighbours and other arms bring more.
+    ...(isOpen === true && { candidates: CANDIDATES }),
     window: 0,
-    ...(kinds && { kinds }),
-    ...(roles && { roles }),
+    ...(kinds && { kinds: [...kinds] }),
+    ...(roles && { roles: [...roles] }),
     ...(Object.keys(filter).length > 0 && { filter }),
     ...(referenceDate !== undefined && { referenceDate }),
     ...(timeZone !== undefined && { timeZone }),

@@ -1,11 +1,10 @@
+import type { ContextItem, Place } from "../../../src/domain/context/item.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { withDeadline } from "../../../src/platform/deadline.ts";
 import type {
-  ContextItem,
   ContextRequest,
   ContextRpc,
   LayerFound,
-  Place,
   PlacedSection,
 } from "../../../src/contract/user-memory.ts";
 

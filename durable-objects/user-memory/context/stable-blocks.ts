@@ -1,12 +1,14 @@
-import type { ContextItem, ContextRequest, Place } from "../../../src/contract/user-memory.ts";
+import type { ContextRequest } from "../../../src/contract/user-memory.ts";
 import { blockFrame, sectionFrame } from "../../../src/domain/context/block.ts";
+import type { ContextItem, Place } from "../../../src/domain/context/item.ts";
 import { wordsOf } from "../../../src/domain/context/replaced-standing.ts";
 import { isMessage } from "../core/position.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
-import type { ContextItems } from "./context-items.ts";
+import type { ContextItems, ResolvedSection } from "./context-items.ts";
 import { type ContextStore, keyOf, type StableBlock } from "./context-store.ts";
+import type { LayerChoices } from "./layer-choices.ts";
 import {
   candidateOf,
   type Fitted,
@@ -24,7 +26,24 @@ type StableDependencies = {
   table: MemoryTable;
   compactions: CompactionStore;
   items: ContextItems;
+  choices: LayerChoices;
 };
+
+type StableRequest = Pick<ContextRequest, "layers" | "scope" | "recipe" | "budget" | "cacheTtlMs">;
+/** The prompt that a block is for. */
+type StablePrompt = {
+  thread: StoredThread | null;
+  /** The turns that the prompt holds; undefined if it may hold others. */
+  turns: ReadonlySet<string> | undefined;
+  /** Keys of the messages that the prompt holds. */
+  held: ReadonlySet<string>;
+  form: Form;
+  now: number;
+};
+/** A block as it would be made now. */
+type Fresh = Fitted & { text: string };
+/** The thread's block. */
+type Stored = { block: StableBlock; usedAt: number; sections: readonly ResolvedSection[]; text: string };
 
 /** The stable block for a prompt. */
 export type Stable = {
@@ -56,30 +75,46 @@ export class StableBlocks {
     this.#deps = deps;
   }
 
-  current(
-    request: ContextRequest,
-    {
-      thread,
-      turns,
+  current(request: StableRequest, prompt: StablePrompt): Stable {
+    const { thread, form, held, now } = prompt;
+    const fresh = this.#fresh(request, prompt);
+    const stored = thread === null ? null : this.#stored(thread, now);
+    if (stored === null || thread === null) return this.#renewed(fresh, request, prompt, false);
+    const { block, sections, text } = stored;
+    const isLost = sections.some(({ lost }) => lost > 0);
+    if (isLost || this.#isOutdated(stored, thread, request, prompt))
+      return this.#renewed(fresh, request, prompt, isLost || fresh.text !== text);
+    const told = this.#deps.items.itemsAt({ layer: "changes", places: block.told }, now);
+    const changes = this.#changes(block, {
+      known: [...sections.flatMap((one) => one.items), ...told],
+      wanted: fresh.sections.flatMap((one) => one.items),
       held,
-      form,
       now,
-    }: {
-      thread: StoredThread | null;
-      turns: ReadonlySet<string> | undefined;
-      /** Keys of the messages that the prompt holds. */
-      held: ReadonlySet<string>;
-      form: Form;
-      now: number;
-    },
-  ): Stable {
-    const { store, compactions, items } = this.#deps;
-    const { recipe, budget, cacheTtlMs } = request;
-    const fresh = this.#fresh(request, { thread, form, now });
-    const text = textOf(fresh.sections, form);
-    const renewed = (isRenewed: boolean): Stable => ({
+    });
+    // Each step of a run uses the cache, and may be appended to the thread.
+    const isIdle = now - Math.max(stored.usedAt, thread.updatedAt) > request.cacheTtlMs;
+    const isFull = () => isTooMuch(stored, { told, changes, form, budget: request.budget });
+    if (fresh.text !== text && (isIdle || isFull())) return this.#renewed(fresh, request, prompt, !isIdle);
+    const meta = fresh.meta.map((one) => {
+      const section = sections.find(({ layer }) => layer === one.layer) ?? { layer: one.layer, items: [] };
+      return { ...one, items: section.items.length, tokens: sectionTokens(section, form) };
+    });
+    const candidates = sections.flatMap(({ layer, items: shown }) =>
+      shown.map((item) => candidateOf(layer, item, "fits")),
+    );
+    return { meta, candidates, block, sections, text, changes, isNew: false, isRenewed: false };
+  }
+
+  #stored(thread: StoredThread, now: number): Stored | null {
+    const stored = this.#deps.store.stable(thread.n);
+    if (stored === null) return null;
+    const sections = this.#deps.items.resolve(stored.block.sections, now);
+    return { ...stored, sections, text: textOf(sections, stored.block.look) };
+  }
+
+  #renewed(fresh: Fresh, { recipe }: StableRequest, { form, now }: StablePrompt, isRenewed: boolean): Stable {
+    return {
       ...fresh,
-      text,
       block: {
         recipe,
         look: { format: form.format, sources: form.sources ?? false },
@@ -92,42 +127,21 @@ export class StableBlocks {
       changes: [],
       isNew: true,
       isRenewed,
-    });
-    const stored = thread === null ? null : store.stable(thread.n);
-    if (stored === null || thread === null) return renewed(false);
-    const { block, usedAt } = stored;
-    const sections = items.resolve(block.sections, now);
-    const storedText = textOf(sections, block.look);
-    const isLost = sections.some(({ lost }) => lost > 0);
-    const isCompacted = compactions.lastCreatedAt(thread) > block.madeAt;
-    const isOver = form.count(storedText) > budget;
+    };
+  }
+
+  /** True if the block is of another request or of a longer thread, or tells what nothing corrects any more. */
+  #isOutdated(
+    { block, text }: Stored,
+    thread: StoredThread,
+    { recipe, budget }: StableRequest,
+    { turns, form }: StablePrompt,
+  ): boolean {
+    const isCompacted = this.#deps.compactions.lastCreatedAt(thread) > block.madeAt;
+    const isOver = form.count(text) > budget;
     // Without the turn that corrected it, the block would tell an outdated text. The prompt has another beginning anyway.
     const isUntold = turns !== undefined && block.toldBy.some((turn) => !turns.has(turn));
-    if (isLost || isCompacted || isOver || isUntold || block.recipe !== recipe)
-      return renewed(isLost || text !== storedText);
-    const told = items.itemsAt({ layer: "changes", places: block.told }, now);
-    const changes = this.#changes(block, {
-      known: [...sections.flatMap((one) => one.items), ...told],
-      wanted: fresh.sections.flatMap((one) => one.items),
-      held,
-      now,
-    });
-    // Each step of a run uses the cache, and may be appended to the thread.
-    const isIdle = now - Math.max(usedAt, thread.updatedAt) > cacheTtlMs;
-    const most = Math.max(MOST_CHANGES.tokens, MOST_CHANGES.share * form.count(storedText));
-    const isTooMuch = weightOf([...told, ...changes], form) > most;
-    const around = form.count(sectionFrame("changes", form.format)) + form.count(blockFrame(form.format));
-    const hasRoom = weightOf(changes, form) + around <= budget - form.count(storedText);
-    if (text !== storedText && (isIdle || isTooMuch || (changes.length > 0 && !hasRoom)))
-      return renewed(!isIdle);
-    const meta = fresh.meta.map((one) => {
-      const section = sections.find(({ layer }) => layer === one.layer) ?? { layer: one.layer, items: [] };
-      return { ...one, items: section.items.length, tokens: sectionTokens(section, form) };
-    });
-    const candidates = sections.flatMap(({ layer, items: shown }) =>
-      shown.map((item) => candidateOf(layer, item, "fits")),
-    );
-    return { meta, candidates, block, sections, text: storedText, changes, isNew: false, isRenewed: false };
+    return isCompacted || isOver || isUntold || block.recipe !== recipe;
   }
 
   /** Stores a new block, what the turn has told of its changes, and that the thread was used. */
@@ -156,15 +170,11 @@ export class StableBlocks {
   }
 
   #fresh(
-    request: ContextRequest,
-    { thread, form, now }: { thread: StoredThread | null; form: Form; now: number },
-  ): Fitted {
-    const { layers, scope, budget } = request;
-    const reserved = layers.reduce(
-      (sum, { stable, layer, min }) => sum + (stable || layer.type === "history" ? 0 : min),
-      0,
-    );
-    const chosen = this.#deps.items.ofLayers(
+    { layers, scope, budget }: StableRequest,
+    { thread, form, now }: Pick<StablePrompt, "thread" | "form" | "now">,
+  ): Fresh {
+    const reserved = layers.reduce((sum, { stable, min }) => sum + (stable ? 0 : min), 0);
+    const chosen = this.#deps.choices.of(
       layers.filter(({ stable }) => stable),
       { now, scope, thread },
     );
@@ -175,7 +185,9 @@ export class StableBlocks {
       ms: 0,
       status: "ok" as const,
     }));
-    return fittedSections(found, { budget: budget - reserved, form, block: "stable", shown: new Set() });
+    const fitting = { budget: budget - reserved, form, block: "stable" as const, shown: new Set<string>() };
+    const fresh = fittedSections(found, fitting);
+    return { ...fresh, text: textOf(fresh.sections, form) };
   }
 
   /** `known`: what the block and the turns since have shown; `wanted`: what a new block would show. */
@@ -229,4 +241,21 @@ export class StableBlocks {
   #itemAt(place: Place, now: number): ContextItem[] {
     return this.#deps.items.itemsAt({ layer: "changes", places: [place] }, now);
   }
+}
+
+/** True if the changes since the block was made weigh too much, or have no room. */
+function isTooMuch(
+  { text }: Stored,
+  {
+    told,
+    changes,
+    form,
+    budget,
+  }: { told: readonly ContextItem[]; changes: readonly ContextItem[]; form: Form; budget: number },
+): boolean {
+  const tokens = form.count(text);
+  const most = Math.max(MOST_CHANGES.tokens, MOST_CHANGES.share * tokens);
+  if (weightOf([...told, ...changes], form) > most) return true;
+  const around = form.count(sectionFrame("changes", form.format)) + form.count(blockFrame(form.format));
+  return changes.length > 0 && weightOf(changes, form) + around > budget - tokens;
 }

@@ -1,5 +1,5 @@
 // `npm run eval -- --context`: whether the answer is in the memory of a prompt, and nothing is recalled for small talk.
-import { USUAL_LAYERS } from "#domain/context/layers.ts";
+import { USUAL_LAYERS } from "#domain/context/plan.ts";
 import type { Cairn } from "#client/index.ts";
 import type { Told } from "./ask.ts";
 import type { Question } from "./dataset.ts";

@@ -1,5 +1,5 @@
 import { COLOURS, INK, linearAxis, picture, text } from "../plot.ts";
-import { planned, USUAL_LAYERS } from "#domain/context/layers.ts";
+import { planned, USUAL_LAYERS } from "#domain/context/plan.ts";
 
 const BUDGET = 2_000;
 const [WIDTH, LEFT, RIGHT] = [900, 190, 60];

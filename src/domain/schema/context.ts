@@ -1,159 +1,28 @@
 import { recallId } from "./usage.ts";
 import { z } from "@hono/zod-openapi";
+import { layers as layerList } from "../context/layers/index.ts";
+import { blocks } from "../context/layers/layer.ts";
+import { layerNames, rulesOf } from "../context/layers/rules.ts";
 import { tokenizers } from "../context/tokens.ts";
 import { DURATION, durationMs } from "../prompt-cache/duration.ts";
 import { limits } from "../limits.ts";
 import { isTimeZone } from "../ranking/time-span.ts";
 import { plainObject, text, timestamp } from "./bounds.ts";
 import { provider } from "./prompt-cache.ts";
-import { name, tag } from "./memory-fields.ts";
-import { answerable, ownersField, recallKind } from "./recall.ts";
+import { name, share } from "./memory-fields.ts";
+import { answerable, ownersField } from "./recall.ts";
 import { MessageList, type Message } from "./thread.ts";
 
 /** The formats of a block. */
 export const contextFormats = ["xml", "markdown", "json", "messages"] as const;
 export type ContextFormat = (typeof contextFormats)[number];
 
-const share = z.number().min(0).max(1);
-const items = (most: number, otherwise: number, what: string) =>
-  z
-    .int()
-    .min(1)
-    .max(most)
-    .optional()
-    .openapi({ description: `Maximum number of ${what}; ${otherwise} unless set.` });
-const tokens = z.int().min(1).max(limits.contextTokens);
-
-/** The fields of every layer. */
-const common = {
-  slot: z.int().min(0).max(1000).optional().openapi({
-    description: "Order of the layers, the lowest first; the order of the list unless set.",
-  }),
-  tokens: z
-    .union([
-      z.literal("auto"),
-      z
-        .strictObject({ min: tokens.optional(), max: tokens.optional() })
-        .refine(({ min = 1, max = min }) => min <= max, { path: ["min"], error: "is larger than max" }),
-    ])
-    .optional()
-    .openapi({
-      description:
-        "`min` is reserved for the layer, `max` is its limit. `auto` unless set: a share of the budget.",
-    }),
-};
-/** The mode of layers without a query. */
-const mode = z.enum(["eventual", "atomic"]).optional().openapi({
-  description:
-    "`eventual` unless set: part of the stable block; a change comes as a note of the next turn. `atomic`: part of the turn's block, as it is now.",
-});
-const ofMemories = {
-  tags: z
-    .array(tag)
-    .max(limits.tags)
-    .optional()
-    .openapi({ description: "Only memories with all of these tags." }),
-};
-/** The time limit of layers that search by the query. */
-const timeoutMs = z
-  .int()
-  .min(1)
-  .max(limits.recallDeadlineMs)
-  .optional()
-  .openapi({ description: "The layer is left out if its search takes longer; 2,000 unless set." });
-
-export const ContextLayer = z
-  .discriminatedUnion("type", [
-    z.strictObject({
-      type: z.literal("instructions"),
-      ...common,
-      mode,
-      n: items(100, 20, "standing instructions and preferences of the user"),
-    }),
-    z.strictObject({
-      type: z.literal("profile"),
-      ...common,
-      mode,
-      ...ofMemories,
-      n: items(200, 40, "facts"),
-    }),
-    z.strictObject({ type: z.literal("facts"), ...common, mode, ...ofMemories, n: items(200, 20, "facts") }),
-    z.strictObject({
-      type: z.literal("reflections"),
-      ...common,
-      mode,
-      ...ofMemories,
-      n: items(100, 3, "reflections, the newest first"),
-    }),
-    z.strictObject({
-      type: z.literal("procedures"),
-      ...common,
-      ...ofMemories,
-      n: items(100, 5, "procedures"),
-      minScore: share
-        .optional()
-        .openapi({ description: "Only procedures with at least this score; 0.3 unless set." }),
-      show: z.enum(["titles", "bodies"]).optional().openapi({ description: "`titles` unless set." }),
-      timeoutMs,
-    }),
-    z.strictObject({
-      type: z.literal("episodes"),
-      ...common,
-      ...ofMemories,
-      recent: z
-        .int()
-        .min(0)
-        .max(100)
-        .optional()
-        .openapi({ description: "Number of the newest episodes; 5 unless set." }),
-      similar: z.int().min(0).max(100).optional().openapi({
-        description: "Number of episodes that match the query, besides the newest; 3 unless set.",
-      }),
-      timeoutMs,
-    }),
-    z
-      .strictObject({
-        type: z.literal("entries"),
-        ...common,
-        mode,
-        prefix: text(limits.key, "key_too_long").optional(),
-        keys: z.array(text(limits.key, "key_too_long")).min(1).max(100).optional(),
-        n: items(100, 20, "entries, in the order of their keys"),
-      })
-      .refine(({ prefix, keys }) => (prefix === undefined) !== (keys === undefined), {
-        path: ["prefix"],
-        error: "or `keys` is required, and not both",
-      }),
-    z.strictObject({ type: z.literal("summary"), ...common, mode }),
-    z.strictObject({
-      type: z.literal("recalled"),
-      ...common,
-      ...ofMemories,
-      k: items(100, 50, "memories and messages; the budget is the usual end"),
-      kinds: z.array(recallKind).min(1).optional(),
-      roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional(),
-      minScore: share.optional().openapi({
-        description:
-          "Only hits with at least this score; a share of the best hit's unless set: a tenth, and up to 0.4 in a store of fewer than 300 documents.",
-      }),
-      timeoutMs,
-    }),
-    z.strictObject({
-      type: z.literal("history"),
-      ...common,
-      n: items(
-        limits.page,
-        20,
-        "messages, the last ones; of a longer thread half as many at least, so that the first one changes seldom",
-      ),
-    }),
-  ])
-  .openapi("ContextLayer");
+/** The shapes of these layers' options. */
+const shapesOf = <const List extends readonly { options: unknown }[]>(list: List) =>
+  // `map` forgets which one is where.
+  list.map(({ options }) => options) as { [I in keyof List]: List[I]["options"] };
+export const ContextLayer = z.discriminatedUnion("type", shapesOf(layerList)).openapi("ContextLayer");
 export type ContextLayer = z.infer<typeof ContextLayer>;
-export type LayerType = ContextLayer["type"];
-
-/** Types that a list may have more than once. */
-const REPEATED: ReadonlySet<LayerType> = new Set(["entries", "recalled"]);
 
 export const layers = z
   .array(ContextLayer)
@@ -161,7 +30,7 @@ export const layers = z
   .max(20)
   .superRefine((list, context) => {
     for (const [i, { type }] of list.entries())
-      if (!REPEATED.has(type) && list.findIndex((one) => one.type === type) < i)
+      if (rulesOf({ type }).isRepeated !== true && list.findIndex((one) => one.type === type) < i)
         context.addIssue({ code: "custom", path: [i, "type"], message: `is a second layer ${type}` });
   });
 
@@ -285,21 +154,9 @@ const block = z.object({
 });
 
 const Section = z.object({
-  layer: z.enum([
-    "instructions",
-    "profile",
-    "facts",
-    "reflections",
-    "procedures",
-    "episodes",
-    "entries",
-    "summary",
-    "recalled",
-    "history",
-    "changes",
-  ]),
+  layer: z.enum(layerNames),
   slot: z.int(),
-  block: z.enum(["stable", "recalled", "messages"]),
+  block: z.enum(blocks),
   tokens: z.int(),
   items: z.int(),
   dropped: z.int().openapi({ description: "Items that were left out for the budget." }),

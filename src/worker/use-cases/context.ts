@@ -1,5 +1,13 @@
 import type { ContextRequest, PromptContext } from "../../contract/user-memory.ts";
-import { planned, type PlannedLayer, searches, USUAL_LAYERS } from "../../domain/context/layers.ts";
+import { HISTORY } from "../../domain/context/layers/history.ts";
+import { rulesOf } from "../../domain/context/layers/rules.ts";
+import {
+  isOfMessages,
+  planned,
+  type PlannedLayer,
+  searches,
+  USUAL_LAYERS,
+} from "../../domain/context/plan.ts";
 import { messageHash } from "../../domain/context/message-hash.ts";
 import { withBlock } from "../../domain/context/prompted-message.ts";
 import { steadyWindow } from "../../domain/conversation/history-window.ts";
@@ -26,7 +34,6 @@ type Needs = Pick<
 
 const BUDGET = 2_000;
 const HOUR_MS = 60 * 60 * 1000;
-const HISTORY = 20;
 
 /** `history`: the thread's last messages as JSON, in the bytes that they were stored in. */
 type MadeContext = { answer: ContextAnswer; history?: Uint8Array };
@@ -50,46 +57,63 @@ export async function context(
     async (name) => (await object.contextProfile(name)) ?? needs.tenantProfiles.get(name),
   );
   if (!chosen.ok) return chosen;
-  const asked = { ...body, budget: body.budget ?? BUDGET, format: body.format ?? "xml" };
-  // A thread's summaries stand in its messages.
-  const hasHistory = asked.format === "messages" || body.history !== undefined;
-  const shown = chosen.value.filter(({ type }) => !hasHistory || type !== "summary");
-  const layers = planned(shown, asked.budget);
-  const problem = problemOf(layers, asked) ?? (await problemOfMessages(body));
-  if (problem !== null) return invalidField(...problem);
-  const history = layers.find(({ layer }) => layer.type === "history");
-  const length = body.history ?? historyLength(history);
-  const request = await requestOf(needs, asked, { owner, layers, shown });
-  const made = await object.context({
-    ...request,
-    ...(hasHistory && { history: length }),
-    ...(readOnly && { isUncounted: true }),
-  });
-  if (!made.ok) return made;
-  const { history: messages = [], isStored = false, recallId, ...rest } = made.value;
-  const answer = {
-    ...rest,
-    ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
-  };
-  if (body.history !== undefined) return ok(await withHistory(answer, messages, length));
-  if (asked.format !== "messages") return ok({ answer });
-  const most = history?.max;
-  const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizerOf(body));
-  const parts = { ...answer, history: messages, isStored };
-  const prompt = promptOf(parts, { query: body.query, most, length, count });
-  return ok({ answer: { ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) } });
+  const plan = await planOf(body, chosen.value);
+  if (!plan.ok) return plan;
+  const request = await requestOf(needs, plan.value, owner);
+  const made = await object.context({ ...request, ...(readOnly && { isUncounted: true }) });
+  return made.ok ? ok(await shownAs(needs, plan.value, made.value)) : made;
 }
 
 /** A body whose budget and format are set. */
 type Asked = ContextBody & { budget: number; format: ContextFormat };
+/** `shown`: the layers of the request; `length`: the messages of the thread that the answer has. */
+type Plan = {
+  body: Asked;
+  shown: readonly ContextLayer[];
+  layers: PlannedLayer[];
+  length: number | undefined;
+};
+
+async function planOf(given: ContextBody, chosen: readonly ContextLayer[]): Promise<Result<Plan>> {
+  const body = { ...given, budget: given.budget ?? BUDGET, format: given.format ?? "xml" };
+  const hasHistory = body.format === "messages" || body.history !== undefined;
+  const shown = chosen.filter((layer) => !hasHistory || rulesOf(layer).isInHistory !== true);
+  const layers = planned(shown, body.budget);
+  const problem = problemOf(layers, body) ?? (await problemOfMessages(body));
+  if (problem !== null) return invalidField(...problem);
+  const length = hasHistory ? (body.history ?? historyLength(historyOf(layers))) : undefined;
+  return ok({ body, shown, layers, length });
+}
+
+/** The answer in the form that the caller asks for: with the thread's last messages, or as messages. */
+async function shownAs(
+  needs: Needs,
+  { body, layers, length = 0 }: Plan,
+  { history: messages = [], isStored = false, recallId, ...made }: PromptContext,
+): Promise<MadeContext> {
+  const answer = {
+    ...made,
+    ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
+  };
+  if (body.history !== undefined) return withHistory(answer, messages, length);
+  if (body.format !== "messages") return { answer };
+  const most = historyOf(layers)?.max;
+  const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizerOf(body));
+  const parts = { ...answer, history: messages, isStored };
+  const prompt = promptOf(parts, { query: body.query, most, length, count });
+  return { answer: { ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) } };
+}
+
+const historyOf = (layers: readonly PlannedLayer[]): PlannedLayer | undefined =>
+  layers.find(({ layer }) => isOfMessages(layer));
 
 const tokenizerOf = ({ tokenizer = "characters" }: ContextBody): TokenizerName => tokenizer;
 
 /** The request to the user's object: everything that the layers need, and one vector of the query. */
 async function requestOf(
   needs: Needs,
-  body: Asked,
-  { owner, layers, shown }: { owner: Owner; layers: PlannedLayer[]; shown: readonly ContextLayer[] },
+  { body, shown, layers, length }: Plan,
+  owner: Owner,
 ): Promise<ContextRequest> {
   const { query, threadId, thread, scope, snapshot, messages, referenceDate, timeZone } = body;
   const { budget, format, sources = false } = body;
@@ -99,7 +123,7 @@ async function requestOf(
   return {
     owner: owner.hash,
     budget,
-    layers,
+    layers: layers.filter(({ layer }) => !isOfMessages(layer)),
     format,
     tokenizer,
     sources,
@@ -119,6 +143,7 @@ async function requestOf(
       snapshot: { name: snapshot, ttlMs: durationOr(body.snapshotTtl, HOUR_MS) },
     }),
     ...(messages !== undefined && { messages }),
+    ...(length !== undefined && { history: length }),
     ...(referenceDate !== undefined && { referenceDate }),
     ...(timeZone !== undefined && { timeZone }),
     ...(owners.length > 0 && { owners }),
@@ -174,10 +199,9 @@ function problemOf(
   { budget, format, profile }: ContextBody & { budget: number },
 ): [path: string, message: string] | null {
   // The history is no part of the blocks.
-  const least = layers.reduce((sum, { layer, min }) => sum + (layer.type === "history" ? 0 : min), 0);
+  const least = layers.reduce((sum, { layer, min }) => sum + (isOfMessages(layer) ? 0 : min), 0);
   if (least > budget) return ["body.budget", `is below the sum of the layers' minimums, ${least}`];
-  const hasHistory = layers.some(({ layer }) => layer.type === "history");
-  if (hasHistory && format !== "messages")
+  if (historyOf(layers) !== undefined && format !== "messages")
     return [
       profile === undefined ? "body.layers" : "body.profile",
       "has history, which goes with the format messages",

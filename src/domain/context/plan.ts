@@ -1,4 +1,5 @@
-import type { ContextLayer, LayerType } from "../schema/context.ts";
+import type { ContextLayer } from "../schema/context.ts";
+import { rulesOf } from "./layers/rules.ts";
 
 /** A layer with its order and its limits in tokens. */
 export type PlannedLayer = {
@@ -19,26 +20,14 @@ export const USUAL_LAYERS: readonly ContextLayer[] = [
   { type: "recalled" },
 ];
 
-/** The share of the budget that a layer takes at most, if its limit is `auto`. `recalled` takes what others leave. */
-const SHARES: Record<LayerType, number> = {
-  instructions: 0.15,
-  profile: 0.2,
-  facts: 0.2,
-  reflections: 0.1,
-  procedures: 0.2,
-  episodes: 0.2,
-  entries: 0.3,
-  summary: 0.3,
-  recalled: 0.6,
-  history: 1,
-};
-const SEARCHES: ReadonlySet<LayerType> = new Set(["procedures", "episodes", "recalled"]);
-
 /** True for a layer that depends on the query. */
-export const searches = ({ type }: ContextLayer): boolean => SEARCHES.has(type);
+export const searches = (layer: ContextLayer): boolean => rulesOf(layer).search !== undefined;
+
+/** True for a layer of the thread's messages, which is in no block. */
+export const isOfMessages = (layer: ContextLayer): boolean => rulesOf(layer).block === "messages";
 
 const isStable = (layer: ContextLayer): boolean =>
-  !searches(layer) && layer.type !== "history" && !("mode" in layer && layer.mode === "atomic");
+  rulesOf(layer).block === "stable" && !("mode" in layer && layer.mode === "atomic");
 
 /** The layers in their order. */
 export function planned(layers: readonly ContextLayer[], budget: number): PlannedLayer[] {
@@ -52,10 +41,10 @@ export function planned(layers: readonly ContextLayer[], budget: number): Planne
     .toSorted((a, b) => a.slot - b.slot);
 }
 
-/** A layer of the turn's block leaves `recalled` less. The stable block, which is made first, leaves it the rest anyway. */
+/** Another layer of the turn's block leaves less. The stable block, which is made first, leaves the rest anyway. */
 function shareOf(layer: ContextLayer, all: readonly ContextLayer[]): number {
-  const own = SHARES[layer.type];
-  if (layer.type !== "recalled") return own;
-  const others = all.filter((one) => one !== layer && !isStable(one) && one.type !== "history");
-  return Math.max(own, 1 - others.reduce((sum, { type }) => sum + SHARES[type], 0));
+  const { share, takesRest } = rulesOf(layer);
+  if (takesRest !== true) return share;
+  const others = all.filter((one) => one !== layer && !isStable(one) && !isOfMessages(one));
+  return Math.max(share, 1 - others.reduce((sum, one) => sum + rulesOf(one).share, 0));
 }
