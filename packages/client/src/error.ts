@@ -18,6 +18,8 @@ type About = {
 
 /** The error that calls reject with. An aborted call rejects with the signal's reason instead. */
 export class CairnError extends Error {
+  // The class has it too: a minified one would be printed under another name.
+  static override readonly name = "CairnError";
   override readonly name = "CairnError";
   readonly code: CairnErrorCode;
   /** The HTTP status of the answer; 0 if there was none. */

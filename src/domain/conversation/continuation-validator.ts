@@ -8,6 +8,8 @@ import { type AnyMessage } from "./message.ts";
 
 /** The error of `assertValidContinuation`. Its message holds the reason. */
 export class ContinuationValidationError extends Error {
+  // As in the client's error: a minified class would be printed under another name.
+  static override readonly name = "ContinuationValidationError";
   override readonly name = "ContinuationValidationError";
   readonly code: ContinuationCode;
   readonly index: number | undefined;
