@@ -28,6 +28,7 @@ import type { Services } from "./services.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { declarationsOf, operationOf, refuseUndeclared } from "./http/guard.ts";
+import { placeObjects } from "./http/location.ts";
 import { nobody } from "./http/owner.ts";
 import { requireDecodablePath } from "./http/path.ts";
 import { newRouter, undocumented } from "./http/router.ts";
@@ -72,7 +73,7 @@ export function createApp(
     c.set("basePath", basePathOf(c.req.raw));
     return envelope(c, next);
   });
-  app.use(requireDecodablePath, requireSecret);
+  app.use(requireDecodablePath, requireSecret, placeObjects);
   for (const routes of [
     health,
     documents,
@@ -178,7 +179,12 @@ export function services(env: Bindings, ports: Ports): Services {
     consolidateAfterDays: consolidateAfterDaysOf(env),
     settingProblems: settingProblems(env),
     // The stub types of workers-types fail on the recursive type of a JSON value.
-    userMemory: (owner) => users().getByName(owner) as unknown as UserMemoryRpc,
+    userMemory: (owner, location) =>
+      users().getByName(
+        owner,
+        // A jurisdiction says where its objects are.
+        location === undefined || (env.JURISDICTION ?? "") !== "" ? undefined : { locationHint: location },
+      ) as unknown as UserMemoryRpc,
     promptCache: async (key) =>
       registry().getByName(`shard-${await shardOf(ownerKeyOf(key), PROMPT_CACHE_SHARDS)}`),
     promptCacheShards: () =>

@@ -10,6 +10,7 @@ import type { RevocationList } from "./auth/revocation-list.ts";
 import type { ConsoleSettings } from "./settings.ts";
 import type { Ports } from "../platform/bindings.ts";
 import type { UserHash } from "../domain/ids.ts";
+import type { Location } from "../domain/location.ts";
 
 /** The dependencies of a request. `app.ts` makes them from the bindings, so routes and use cases read no bindings. */
 export type Services = Ports & {
@@ -37,7 +38,8 @@ export type Services = Ports & {
   corsOrigins: readonly string[];
   /** Refused origins that the log has already. */
   loggedOrigins: Set<string>;
-  userMemory: (owner: UserHash) => UserMemoryRpc;
+  /** `location`: where the object is created, if this call makes it. */
+  userMemory: (owner: UserHash, location?: Location) => UserMemoryRpc;
   /** Answers from the static assets. */
   asset: (request: Request) => Promise<Response>;
   /** The shard of a key of the registry. */

@@ -1,3 +1,4 @@
+import { isLocation, locations } from "../../../src/domain/location.ts";
 import { type OptionNames, requireKnownOptions } from "./known-options.ts";
 import type { CairnOptions } from "./options.ts";
 
@@ -6,6 +7,7 @@ const OPTIONS: OptionNames<CairnOptions> = {
   fetch: true,
   token: true,
   namespace: true,
+  location: true,
   trust: true,
   attemptMs: true,
   longAttemptMs: true,
@@ -23,7 +25,7 @@ export function requireCairnOptions(options: CairnOptions): void {
   // JavaScript callers are not type-checked, and an environment is typed by hand.
   const given: Partial<Record<keyof CairnOptions, unknown>> = options ?? {};
   requireKnownOptions("cairn", given, OPTIONS);
-  const { url, fetch, token, retry, attemptMs, longAttemptMs, largeNumbers } = given;
+  const { url, fetch, token, retry, attemptMs, longAttemptMs, largeNumbers, location } = given;
   if (url !== undefined && !isHttpUrl(url))
     throw new TypeError(`cairn: \`url\` is ${JSON.stringify(url)}, not a URL like "https://example.com"`);
   if (url === undefined && (fetch === undefined || fetch === null))
@@ -31,6 +33,8 @@ export function requireCairnOptions(options: CairnOptions): void {
   if (typeof token !== "function") requireToken(token);
   if (retry !== undefined && retry !== false && (typeof retry !== "object" || retry === null))
     throw new TypeError("cairn: `retry` must be an object of options, or false");
+  if (location !== undefined && !isLocation(location))
+    throw new TypeError(`cairn: \`location\` must be one of ${locations.join(", ")}`);
   if (largeNumbers !== undefined && largeNumbers !== "text")
     throw new TypeError('cairn: `largeNumbers` must be "text", or left out');
   requireMilliseconds("cairn", { attemptMs, longAttemptMs });

@@ -222,9 +222,10 @@ export class CairnHttp {
 
   #request(call: Sent, token: string, { signal }: Attempt): Request {
     const { method, address, body, headers: more = {} } = call;
-    const { namespace, trust } = this.#options;
+    const { namespace, location, trust } = this.#options;
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
+    if (location !== undefined) headers.set("Cairn-Location", location);
     if (body !== undefined) headers.set("Content-Type", body.type);
     for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
     if (isLower(trust, headers.get("Cairn-Trust"))) headers.set("Cairn-Trust", trust);

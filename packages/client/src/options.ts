@@ -1,3 +1,5 @@
+import type { Location } from "../../../src/domain/location.ts";
+
 /** Sends one request. The global `fetch` is one; so is the `fetch` of a Hono app or a test double. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
@@ -37,6 +39,8 @@ type Shared = AttemptOptions & {
   token: Token;
   /** Separates this app's registry entries from those of other apps with the same token. ASCII, 256 bytes at most. */
   namespace?: string;
+  /** Where the object of a user is created, if a call is the user's first. It never moves. Default: near the call. */
+  location?: Location;
   /** Lowers the trust in what this client writes, which is that of its token otherwise. */
   trust?: LowerTrust;
   /**

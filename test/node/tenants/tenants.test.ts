@@ -177,7 +177,7 @@ describe("create", () => {
     file.account_id = "0123";
     file.limits = { cpu_ms: 60_000, subrequests: 100 };
     file.vars.LLM_MODEL = "@cf/meta/llama-3.1-8b-instruct";
-    file.ai.remote = true;
+    file.ai.staging = true;
     file.observability.logs.destinations = ["axiom"];
     file.observability.traces = { enabled: true, destinations: ["axiom"], head_sampling_rate: 0.1 };
     file.triggers.crons.push("0 3 * * *");
@@ -200,7 +200,7 @@ describe("create", () => {
       "observability.traces",
       "observability.logs.destinations",
       "triggers.crons",
-      "ai.remote",
+      "ai.staging",
     ])
       expect(text(desk)).toContain(place);
     await create(desk, { ...plain, cpuMs: 30_000 });

@@ -274,6 +274,20 @@ describe("a client", () => {
     expect(made({ url, token: "t", largeNumbers: true })).toThrow('cairn: `largeNumbers` must be "text"');
   });
 
+  it("is not made with a place that Cloudflare has not, and sends one that it has with every call", async () => {
+    expect(made({ url, token: "t", location: "moon" })).toThrow(
+      "cairn: `location` must be one of wnam, enam",
+    );
+    const sent: (string | null)[] = [];
+    const fetch = async (request: Request) => {
+      sent.push(request.headers.get("Cairn-Location"));
+      return Response.json({ items: [] });
+    };
+    await cairn({ fetch, token: "t", location: "weur" }).memories.list("alice", {});
+    await cairn({ fetch, token: "t" }).memories.list("alice", {});
+    expect(sent).toEqual(["weur", null]);
+  });
+
   it("is not made of nothing", () => {
     // @ts-expect-error from JavaScript
     expect(() => cairn()).toThrow("cairn: `url` is missing");
