@@ -30,7 +30,7 @@ function build(): void {
   const locks = globSync("packages/*/package-lock.json", { cwd: root }).map(dirname);
   for (const folder of locks.filter((one) => !existsSync(join(root, one, "node_modules"))))
     npm("--prefix", folder, "ci");
-  for (const folder of published()) npm("--prefix", folder, "run", "build");
+  npm("run", "build:packages");
 }
 
 function pack(): Packed[] {
