@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx cairn-memory token|export|import|doctor`: the commands of the repository that need nothing but a Cairn's address, as the build of
+// `npx cairn-memory token|export|import|doctor|mcp`: the commands of the repository that need nothing but a Cairn's address, as the build of
 // packages/client bundles them.
 import { argv, env, exit } from "node:process";
 import { version } from "../client/package.json";
@@ -9,6 +9,7 @@ const commands: Record<string, () => Promise<unknown>> = {
   export: () => import("./export.ts"),
   import: () => import("./import.ts"),
   doctor: () => import("./doctor.ts"),
+  mcp: () => import("./mcp.ts"),
 };
 
 const [, , name = ""] = argv;
@@ -25,6 +26,7 @@ if (command === undefined) {
   import  reads such files into a Cairn; with --from SOURCE, the exports of other systems,
           for which it needs the package cairn-memory-importers
   doctor  says what is wrong with a deployment, and what to do
+  mcp     prints how Claude Code, Codex, Cursor or VS Code gets a Cairn
 
 cairn-memory COMMAND --help prints the options of one.`);
   exit(name === "--help" ? 0 : 2);

@@ -20,6 +20,7 @@ export const places = (): Place[] => [
     { file, pattern: ownInLock },
     { file, pattern: rootInLock },
   ]),
+  { file: "server.json", pattern: own },
   { file: "packages/python/cairn.py", pattern: /^(?<before>VERSION = ")(?<version>[^"]+)/m },
 ];
 
