@@ -2,6 +2,7 @@
 import { PromptCache as RealPromptCache } from "../durable-objects/prompt-cache.ts";
 import { UserMemory as RealUserMemory } from "../durable-objects/user-memory.ts";
 import type { Bindings } from "../src/platform/bindings.ts";
+import { memoryOf } from "../src/worker/rpc/memory.ts";
 import { createWorker } from "../src/worker/worker.ts";
 import { bindingsVersion, faultyPorts } from "./doubles/ports.ts";
 import { dieAfterDeleteAll, failTransactions } from "./doubles/storage.ts";
@@ -26,6 +27,8 @@ const current = (): typeof worker => {
   if (built !== bindingsVersion()) [worker, built] = [createWorker(faultyPorts), bindingsVersion()];
   return worker;
 };
+
+export const Memory = memoryOf((call, by) => current().answer(call, by));
 
 export default {
   fetch: (request, env, ctx) => current().fetch(request, env, ctx),

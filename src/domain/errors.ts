@@ -24,6 +24,10 @@ export const errors = {
     "This link was used before, or is older than ten minutes. Press Enter in the terminal of `npm start`, or run `npm run token -- --link`, for another.",
   ],
   token_not_yet_valid: [401, "The token is not valid yet (nbf or iat); check the issuer's clock."],
+  invalid_props: [
+    403,
+    "The props of this service binding do not say who calls: set `props` in the calling Worker's wrangler.toml.",
+  ],
   forbidden: [403, "The token's scope does not allow this call."],
   trust_too_low: [403, "The memory has a higher trust than this caller, who cannot change or release it."],
   // A quota is the deployment's decision, and no fault that another try gets past: so neither 429 nor 507.

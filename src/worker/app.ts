@@ -22,8 +22,8 @@ import {
 } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { QueryVectorCache } from "../platform/embeddings/query-vector-cache.ts";
-import { requireSecret } from "./http/authenticate.ts";
-import type { AppEnv } from "./http/context.ts";
+import { requireProps, requireSecret } from "./http/authenticate.ts";
+import type { AppEnv, BoundCall } from "./http/context.ts";
 import type { Services } from "./services.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
@@ -64,6 +64,7 @@ import { hash16 } from "../domain/hash.ts";
 export function createApp(
   makePorts: (env: Bindings) => Ports = portsOf,
   basePathOf: (request: Request) => string = () => "",
+  boundOf: (request: Request) => BoundCall | undefined = () => undefined,
 ): OpenAPIHono<AppEnv> {
   const app = newRouter();
   const servicesOf = oncePerEnv((env) => services(env, makePorts(env)));
@@ -71,9 +72,10 @@ export function createApp(
   app.use((c, next) => {
     c.set("services", servicesOf(c.env));
     c.set("basePath", basePathOf(c.req.raw));
+    c.set("bound", boundOf(c.req.raw));
     return envelope(c, next);
   });
-  app.use(requireDecodablePath, requireSecret, placeObjects);
+  app.use(requireProps, requireDecodablePath, requireSecret, placeObjects);
   for (const routes of [
     health,
     documents,

@@ -1,15 +1,20 @@
 import { createApp, services } from "./app.ts";
 import { pruneAccess } from "./audit/prune.ts";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
+import type { BoundCall } from "./http/context.ts";
+import { answerBy } from "./rpc/answer.ts";
 import { consolidate } from "./use-cases/consolidate.ts";
 import { wakeErasures } from "./use-cases/erase.ts";
 import { upkeep } from "./use-cases/upkeep.ts";
 
-/** The Worker: HTTP and the cron. Tests put doubles into `makePorts`. */
+/** The Worker: HTTP, calls over service bindings, and the cron. Tests put doubles into `makePorts`. */
 export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
-  const app = createApp(makePorts);
+  const bounds = new WeakMap<Request, BoundCall>();
+  const app = createApp(makePorts, undefined, (request) => bounds.get(request));
   return {
     fetch: app.fetch,
+    /** The entrypoint `Memory`. */
+    answer: answerBy(app, bounds),
     async scheduled(_event: ScheduledController, env: Bindings): Promise<void> {
       const all = services(env, makePorts(env));
       // Changes nothing in databases other than those that the data were stored in.

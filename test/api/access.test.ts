@@ -6,6 +6,7 @@ import { createApp } from "../../src/worker/app.ts";
 import { declarationsOf, operationOf, refuseUndeclared } from "../../src/worker/http/guard.ts";
 import { nobody, ofCaller, ofThread, ofUser, type RouteOwner } from "../../src/worker/http/owner.ts";
 import { newRouter } from "../../src/worker/http/router.ts";
+import { ways } from "../binding-calls.ts";
 import { type Answer, call, newUser, token } from "../call.ts";
 import { declared, type DeclaredOperation, declaredOperations } from "../declared.ts";
 import { clock, restore } from "../doubles/control.ts";
@@ -155,11 +156,11 @@ describe.each(secured)("$method $path", (operation) => {
     expect(answer.body.error.code).toBe("token_revoked");
   });
 
-  it("refuses a token without its scope, and names the scope", async () => {
+  it.each(ways)("refuses a caller without its scope, and names the scope, $way", async ({ ask }) => {
     const user = newUser();
     const path = await pathFor(operation, user);
     const others = (["read", "write", "cache", "admin"] as const).filter((one) => one !== scope);
-    const answer = await call(path, { method, token: await token(user, others), ...withBody });
+    const answer = await ask(path, { method, ...withBody }, { user, scope: others });
     expect(answer.status).toBe(403);
     expect(answer.body.error).toMatchObject({
       code: "forbidden",
@@ -190,48 +191,47 @@ async function possessions(): Promise<{
   return { user, marker, at: (operation) => pathOf(operation, { user, ...ids }) };
 }
 
-const callOf = ({ method, hasBody }: DeclaredOperation, bearer: string) => ({
-  method,
-  token: bearer,
-  ...(hasBody ? { json: {} } : {}),
-});
+const callOf = ({ method, hasBody }: DeclaredOperation) => ({ method, ...(hasBody ? { json: {} } : {}) });
+
+type Ask = (typeof ways)[number]["ask"];
 
 const expectNotFound = ({ status, body }: Answer): void =>
   expect([status, body.error.code]).toEqual([404, "not_found"]);
 
 /** What each kind of owner keeps from a stranger. A kind without a row does not compile. */
-const keeps: Record<RouteOwner["kind"], (operation: DeclaredOperation) => Promise<void>> = {
+const keeps: Record<RouteOwner["kind"], (operation: DeclaredOperation, ask: Ask) => Promise<void>> = {
   user: keepsToItsUser,
   id: keepsToItsUser,
   thread: keepsToItsUser,
   namespace: showsNothingOfOthers,
   caller: showsNothingOfOthers,
-  tenant: async (operation) => {
+  tenant: async (operation, ask) => {
     const { at } = await possessions();
-    const answer = await call(at(operation), callOf(operation, await token(newUser())));
+    const answer = await ask(at(operation), callOf(operation), { user: newUser() });
     expect([answer.status, answer.body.error.code]).toEqual([403, "forbidden"]);
-    expect(answer.body.error.message).toContain("Only a token of all users (`*`)");
+    expect(answer.body.error.message).toMatch(/^Only a (token|binding) of all users \(`\*`\)/);
   },
-  nobody: async (operation) => {
+  nobody: async (operation, ask) => {
     expect((await call(operation.path, { token: null })).status).toBe(200);
+    expect((await ask(operation.path, {}, { user: newUser() })).status).toBe(200);
   },
-  "named user": async (operation) => {
+  "named user": async (operation, ask) => {
     const headers = { "Cairn-User": newUser() };
-    expectNotFound(await call(operation.path, { ...callOf(operation, await token(newUser())), headers }));
+    expectNotFound(await ask(operation.path, { ...callOf(operation), headers }, { user: newUser() }));
   },
 };
 
-async function keepsToItsUser(operation: DeclaredOperation): Promise<void> {
+async function keepsToItsUser(operation: DeclaredOperation, ask: Ask): Promise<void> {
   const { user, at } = await possessions();
   const path = at(operation);
-  expectNotFound(await call(path, callOf(operation, await token(newUser()))));
-  // With the user's own token the call does not fail for what is missing.
-  expect((await call(path, callOf(operation, await token(user)))).status).not.toBe(404);
+  expectNotFound(await ask(path, callOf(operation), { user: newUser() }));
+  // For the user the call does not fail for what is missing.
+  expect((await ask(path, callOf(operation), { user })).status).not.toBe(404);
 }
 
-async function showsNothingOfOthers(operation: DeclaredOperation): Promise<void> {
+async function showsNothingOfOthers(operation: DeclaredOperation, ask: Ask): Promise<void> {
   const { user, marker, at } = await possessions();
-  expect((await call(at(operation), callOf(operation, await token(newUser())))).text).not.toContain(marker);
+  expect((await ask(at(operation), callOf(operation), { user: newUser() })).text).not.toContain(marker);
   const own = await token(user);
   expect((await call("/v1/cache/some%2Fkey", { token: own })).body).toBe(marker);
 }
@@ -241,12 +241,14 @@ const protocols = declared
   .filter(({ scope }) => scope === "by tool")
   .map((one) => ({ ...one, ...undescribed }));
 
-// The rows assert.
-// oxlint-disable-next-line vitest/expect-expect
-it.each([...all, ...protocols])(
-  "$method $path is kept from whom it does not concern: of $owner.kind",
-  async (operation) => keeps[operation.owner.kind](operation),
-);
+describe.each(ways)("$way", ({ ask }) => {
+  // The rows assert.
+  // oxlint-disable-next-line vitest/expect-expect
+  it.each([...all, ...protocols])(
+    "$method $path is kept from whom it does not concern: of $owner.kind",
+    async (operation) => keeps[operation.owner.kind](operation, ask),
+  );
+});
 
 it("takes no user that could not be stored under", async () => {
   for (const user of ["\ud800", "x".repeat(257)])

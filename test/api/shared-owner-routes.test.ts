@@ -1,6 +1,7 @@
 // Each route that is one user's, called on a shared owner that the token only reads.
-import { expect, it } from "vitest";
-import { type Answer, call, newUser, tokenWith } from "../call.ts";
+import { describe, expect, it } from "vitest";
+import { ways } from "../binding-calls.ts";
+import { type Answer, call, newUser } from "../call.ts";
 import { type DeclaredOperation, declaredOperations, isOneUsers } from "../declared.ts";
 import { remember } from "../memory-calls.ts";
 import { pathOf } from "../operations.ts";
@@ -25,31 +26,36 @@ const { recallId: heldRecall } = (await call(`/v1/users/${team}/recall`, { json:
 const { ingestId } = (await call(`/v1/users/${team}/ingest`, { json: { threadId } })).body;
 const held = { user: team, threadId, memoryId, compactionId, erasureId, ingestId, recallId: heldRecall };
 
-/** Calls the operation on the team's memory, with a token of somebody else that names these shared owners. None changes it. */
-const ask = async (operation: DeclaredOperation, shared: string[]): Promise<Answer> =>
-  call(pathOf(operation, held), {
-    method: operation.method,
-    token: await tokenWith({ user: newUser(), shared }),
-    ...(operation.hasBody ? { json: {} } : {}),
-  });
+describe.each(ways)("$way", (way) => {
+  /** Calls the operation on the team's memory, as somebody else who names these shared owners. None changes it. */
+  const ask = async (operation: DeclaredOperation, shared: string[]): Promise<Answer> =>
+    way.ask(
+      pathOf(operation, held),
+      { method: operation.method, ...(operation.hasBody ? { json: {} } : {}) },
+      { user: newUser(), shared },
+    );
 
-it.each(owned)("$method $path finds nothing of a shared owner that the token does not name", async (each) => {
-  expect((await ask(each, [newShared()])).status).toBe(404);
+  it.each(owned)(
+    "$method $path finds nothing of a shared owner that the caller does not name",
+    async (each) => {
+      expect((await ask(each, [newShared()])).status).toBe(404);
+    },
+  );
+
+  it.each(owned.filter((one) => !changes(one)))(
+    "$method $path reads what is a shared owner's",
+    async (operation) => {
+      expect([401, 403, 404]).not.toContain((await ask(operation, [newShared(), team])).status);
+    },
+  );
+
+  it.each(owned.filter(changes))(
+    "$method $path changes nothing of a shared owner's, and says why",
+    async (operation) => {
+      const { status, body } = await ask(operation, [newShared(), team]);
+      expect(status).toBe(403);
+      expect(body.error.code).toBe("forbidden");
+      expect(body.error.message).toContain("may only read");
+    },
+  );
 });
-
-it.each(owned.filter((one) => !changes(one)))(
-  "$method $path reads what is a shared owner's",
-  async (operation) => {
-    expect([401, 403, 404]).not.toContain((await ask(operation, [newShared(), team])).status);
-  },
-);
-
-it.each(owned.filter(changes))(
-  "$method $path changes nothing of a shared owner's, and says why",
-  async (operation) => {
-    const { status, body } = await ask(operation, [newShared(), team]);
-    expect(status).toBe(403);
-    expect(body.error.code).toBe("forbidden");
-    expect(body.error.message).toContain("may only read");
-  },
-);

@@ -2,7 +2,8 @@ import { env } from "cloudflare:workers";
 import { base64url, decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
-import { call, newUser, token, tokenWith } from "../call.ts";
+import { type Who, ways } from "../binding-calls.ts";
+import { call, newUser, token } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { pathOf } from "../operations.ts";
 import { declaredOperations } from "../declared.ts";
@@ -192,16 +193,13 @@ describe("a token that ends in more than a hundred years", () => {
   });
 });
 
-describe("a token of one thread", () => {
+describe.each(ways)("a caller of one thread, $way", ({ ask: askAs }) => {
   const asked = ({ hasBody }: { hasBody: boolean }) => (hasBody ? { json: {} } : {});
 
   it("makes no other of it", async () => {
     const user = newUser();
     const thread = (await create(user)).id;
-    const fork = await call(`/v1/threads/${thread}/fork`, {
-      json: {},
-      token: await tokenWith({ user, thread }),
-    });
+    const fork = await askAs(`/v1/threads/${thread}/fork`, { json: {} }, { user, thread });
     expect([fork.status, fork.body.error.code]).toEqual([403, "forbidden"]);
     expect(fork.body.error.message).toContain("a fork is another one");
   });
@@ -210,13 +208,9 @@ describe("a token of one thread", () => {
     const user = newUser();
     const [own, other] = [await create(user), await create(user)];
     await append(own.id, [say("hi")]);
-    const bearer = await tokenWith({ user, thread: own.id });
+    const request = { method: operation.method, ...asked(operation) };
     const ask = (threadId: string) =>
-      call(pathOf(operation, { user, threadId }), {
-        method: operation.method,
-        token: bearer,
-        ...asked(operation),
-      });
+      askAs(pathOf(operation, { user, threadId }), request, { user, thread: own.id });
     expect((await ask(other.id)).status).toBe(403);
     expect([401, 403]).not.toContain((await ask(own.id)).status);
   });
@@ -225,11 +219,9 @@ describe("a token of one thread", () => {
     const user = newUser();
     const { id: threadId } = await create(user);
     for (const sub of [user, "*"]) {
-      const answer = await call(pathOf(operation, { user, threadId }), {
-        method: operation.method,
-        token: await tokenWith({ user: sub, thread: threadId, shared: ["shared:team"] }),
-        ...asked(operation),
-      });
+      const request = { method: operation.method, ...asked(operation) };
+      const who = { user: sub, thread: threadId, shared: ["shared:team"] };
+      const answer = await askAs(pathOf(operation, { user, threadId }), request, who);
       expect(answer.status).toBe(403);
       expect(answer.body.error.message).toContain("one thread only");
     }
@@ -238,26 +230,22 @@ describe("a token of one thread", () => {
   it("does what its scopes allow and no more, and nothing in a thread that is not its user's", async () => {
     const user = newUser();
     const { id } = await create(user);
-    const reader = await tokenWith({ user, thread: id, scope: ["read"] });
-    expect((await call(`/v1/threads/${id}/messages`, { token: reader })).status).toBe(200);
-    const messages = [say("hi")];
-    expect((await call(`/v1/threads/${id}/messages`, { token: reader, json: { messages } })).status).toBe(
-      403,
-    );
-    const stranger = await tokenWith({ user: newUser(), thread: id });
-    expect((await call(`/v1/threads/${id}`, { token: stranger })).status).toBe(404);
+    const reader: Who = { user, thread: id, scope: ["read"] };
+    const path = `/v1/threads/${id}/messages`;
+    expect((await askAs(path, {}, reader)).status).toBe(200);
+    expect((await askAs(path, { json: { messages: [say("hi")] } }, reader)).status).toBe(403);
+    expect((await askAs(`/v1/threads/${id}`, {}, { user: newUser(), thread: id })).status).toBe(404);
   });
 
   it("is not led out of its thread by the way its path is written", async () => {
     const user = newUser();
     const [own, other] = [await create(user), await create(user)];
-    const bearer = await tokenWith({ user, thread: own.id });
     for (const path of [
       `/v1/threads/${own.id}/../${other.id}`,
       `/v1/threads/${own.id}%2F..%2F${other.id}`,
       `/v1/threads/${own.id}x`,
       `//v1/threads/${other.id}`,
     ])
-      expect([403, 404]).toContain((await call(path, { token: bearer })).status);
+      expect([403, 404]).toContain((await askAs(path, {}, { user, thread: own.id })).status);
   });
 });

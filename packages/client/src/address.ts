@@ -2,16 +2,14 @@ import { CairnError } from "./error.ts";
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
-/** The URL of a route of the API: `path` in segments, which are percent-encoded here. Rejects what no URL can carry. */
-export function addressOf(base: string, path: readonly string[], query: Query = {}): string {
-  const { origin, pathname } = new URL(base);
+/** The path of a route of the API, with its query. Its segments are percent-encoded here. Rejects what no URL can carry. */
+export function pathOf(path: readonly string[], query: Query = {}): string {
+  const segments = path.map((_, i) => encoded(path, i)).join("/");
   const parameters = new URLSearchParams();
   for (const [name, given] of Object.entries(query))
     for (const value of [given].flat())
       if (value !== undefined) parameters.append(name, wellFormed(name, value));
-  const segments = path.map((_, i) => encoded(path, i)).join("/");
-  const search = parameters.size === 0 ? "" : `?${parameters.toString()}`;
-  return `${origin}${pathname.replace(/\/+$/, "")}/${segments}${search}`;
+  return parameters.size === 0 ? `/${segments}` : `/${segments}?${parameters.toString()}`;
 }
 
 /** A URL would carry another text than one with half of a surrogate pair: to clear that prefix would be to clear others. */

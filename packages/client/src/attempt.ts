@@ -1,5 +1,6 @@
 import { timeoutError } from "./error.ts";
 import type { Time } from "./retry.ts";
+import type { Reply } from "./transport.ts";
 
 /** Limits of an attempt in milliseconds: a silence of the server, and the whole attempt. */
 export type AttemptLimits = { silenceMs: number; wholeMs: number };
@@ -59,9 +60,10 @@ export class Attempt {
   }
 
   /** The text of a body. */
-  async text({ body }: Response): Promise<string> {
-    if (body === null) return "";
+  async text({ body }: Reply): Promise<string> {
+    if (body === null || typeof body === "string") return body ?? "";
     const decoder = new TextDecoder();
+    if (body instanceof Uint8Array) return decoder.decode(body);
     let text = "";
     for await (const part of this.parts(body)) text += decoder.decode(part, { stream: true });
     return text + decoder.decode();

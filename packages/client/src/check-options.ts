@@ -1,11 +1,12 @@
 import { isLocation, locations } from "../../../src/domain/location.ts";
 import { type OptionNames, requireKnownOptions } from "./known-options.ts";
-import type { CairnOptions } from "./options.ts";
+import type { CairnOptions, ReadOptions } from "./options.ts";
 
-const OPTIONS: OptionNames<CairnOptions> = {
+const OPTIONS: OptionNames<ReadOptions> = {
   url: true,
   fetch: true,
   token: true,
+  binding: true,
   namespace: true,
   location: true,
   trust: true,
@@ -23,14 +24,11 @@ const OPTIONS: OptionNames<CairnOptions> = {
  */
 export function requireCairnOptions(options: CairnOptions): void {
   // JavaScript callers are not type-checked, and an environment is typed by hand.
-  const given: Partial<Record<keyof CairnOptions, unknown>> = options ?? {};
+  const given: Given = options ?? {};
   requireKnownOptions("cairn", given, OPTIONS);
-  const { url, fetch, token, retry, attemptMs, longAttemptMs, largeNumbers, location } = given;
-  if (url !== undefined && !isHttpUrl(url))
-    throw new TypeError(`cairn: \`url\` is ${JSON.stringify(url)}, not a URL like "https://example.com"`);
-  if (url === undefined && (fetch === undefined || fetch === null))
-    throw new TypeError("cairn: `url` is missing, and there is no `fetch` in its place");
-  if (typeof token !== "function") requireToken(token);
+  const { binding, retry, attemptMs, longAttemptMs, largeNumbers, location } = given;
+  if ("binding" in given) requireBindingAlone(given);
+  if (binding === undefined) requireAddress(given);
   if (retry !== undefined && retry !== false && (typeof retry !== "object" || retry === null))
     throw new TypeError("cairn: `retry` must be an object of options, or false");
   if (location !== undefined && !isLocation(location))
@@ -38,6 +36,26 @@ export function requireCairnOptions(options: CairnOptions): void {
   if (largeNumbers !== undefined && largeNumbers !== "text")
     throw new TypeError('cairn: `largeNumbers` must be "text", or left out');
   requireMilliseconds("cairn", { attemptMs, longAttemptMs });
+}
+
+type Given = Partial<Record<keyof ReadOptions, unknown>>;
+
+function requireAddress({ url, fetch, token }: Given): void {
+  if (url !== undefined && !isHttpUrl(url))
+    throw new TypeError(`cairn: \`url\` is ${JSON.stringify(url)}, not a URL like "https://example.com"`);
+  if (url === undefined && (fetch === undefined || fetch === null))
+    throw new TypeError("cairn: `url` is missing, and there is no `fetch` in its place");
+  if (typeof token !== "function") requireToken(token);
+}
+
+/** The most common cause is a binding that wrangler.toml names otherwise. */
+function requireBindingAlone({ binding, ...others }: Given): void {
+  const beside = (["url", "fetch", "token"] as const).filter((name) => others[name] !== undefined);
+  if (binding === undefined && beside.length > 0) return;
+  if (binding === null || (typeof binding !== "object" && typeof binding !== "function"))
+    throw new TypeError("cairn: `binding` is missing: pass the service binding, such as `env.MEMORY`");
+  if (beside.length > 0)
+    throw new TypeError(`cairn: \`${beside[0]}\` does not go with \`binding\`, whose props say who calls`);
 }
 
 /** Throws a `TypeError` for a limit that is no time. Without the check, a limit of `NaN` would end every call at once. */

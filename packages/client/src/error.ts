@@ -1,4 +1,5 @@
 import type { ErrorBody, ErrorCode } from "./shapes.ts";
+import type { Reply } from "./transport.ts";
 
 /** The error of an answer of Cairn. */
 type Failure = ErrorBody["error"];
@@ -108,15 +109,15 @@ function systemCodeOf(error: unknown): string | undefined {
 
 /** The error of an unsuccessful answer. `text` is its body, `now` is in milliseconds since the epoch. */
 export function errorOf(
-  response: Response,
+  reply: Pick<Reply, "status" | "headers">,
   { text, call, now }: { text: string; call: string; now: number },
 ): CairnError {
   const failure = failureIn(text);
-  const retryAfter = secondsIn(response.headers.get("Retry-After"), now);
-  const about = { status: response.status, retryAfter, call };
+  const retryAfter = secondsIn(reply.headers.get("Retry-After"), now);
+  const about = { status: reply.status, retryAfter, call };
   if (failure !== undefined) return new CairnError(failure, about);
   return new CairnError(
-    { code: "no_envelope", message: `HTTP ${response.status}: the answer does not come from Cairn` },
+    { code: "no_envelope", message: `HTTP ${reply.status}: the answer does not come from Cairn` },
     about,
   );
 }

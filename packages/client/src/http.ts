@@ -1,32 +1,20 @@
-import { addressOf, type Query } from "./address.ts";
+import { pathOf, type Query } from "./address.ts";
 import { Attempt } from "./attempt.ts";
 import { CairnError, errorOf, networkError } from "./error.ts";
 import { jsonLines } from "./lines.ts";
 import { type OptionNames, requireKnownOptions } from "./known-options.ts";
-import {
-  type CairnOptions,
-  type CallOptions,
-  type Fetch,
-  type LowerTrust,
-  lowerTrusts,
-  type Transport,
-} from "./options.ts";
+import { type ReadOptions, type CallOptions, type LowerTrust, lowerTrusts } from "./options.ts";
 import { delayOf, isPassing, limitsOf, type Long, type Time } from "./retry.ts";
 import { Tokens } from "./tokens.ts";
+import { type Base, baseOf, type Body, type Outgoing, type Reply, type Send, senderOf } from "./transport.ts";
 import { inexactAsText } from "../../../src/domain/raw-values.ts";
-
-/** With a service binding no name is looked up: any will do. */
-const NOWHERE = "https://cairn.internal";
 
 /** A value, and the version of it that its ETag tells. */
 export type Versioned<T> = { value: T; version: string };
 /** An answer, and what was read of it. */
-type Answer<T> = { response: Response; value: T };
+type Answer<T> = { version: string; value: T };
 /** `call` is how its failures name it. */
-type Read<T> = (response: Response, call: string, attempt: Attempt) => Promise<T>;
-
-/** With its media type. */
-type Body = { of: Blob | Uint8Array<ArrayBuffer> | string; type: string };
+type Read<T> = (reply: Reply, call: string, attempt: Attempt) => Promise<T>;
 
 type Call = CallOptions & {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -45,7 +33,7 @@ type Call = CallOptions & {
 /** The end of each call, beside the limits of the options. */
 type Ends = { ms: number; signal?: AbortSignal | undefined };
 
-type Sent = Omit<Call, "body"> & { address: string; body: Body | undefined };
+type Sent = Omit<Call, "body" | "path"> & { path: string; body: Body | undefined };
 
 const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true };
 const CALL_FIELDS: OptionNames<Call> = {
@@ -68,23 +56,27 @@ function requireKnownCallOptions(call: Call): void {
 
 /** Sends calls to one Cairn. */
 export class CairnHttp {
-  readonly #options: CairnOptions;
+  readonly #options: ReadOptions;
   readonly #time: Time;
   readonly #tokens: Tokens;
-  readonly #send: Fetch;
-
+  readonly #base: Base;
+  readonly #send: Send;
   readonly #ends: Ends;
 
   constructor(
-    options: CairnOptions,
+    options: ReadOptions,
     time: Time,
-    { tokens = new Tokens(options.token), ends = { ms: Infinity } }: { tokens?: Tokens; ends?: Ends } = {},
+    {
+      tokens = new Tokens(options.token ?? ""),
+      ends = { ms: Infinity },
+    }: { tokens?: Tokens; ends?: Ends } = {},
   ) {
     this.#options = options;
     this.#time = time;
     this.#tokens = tokens;
     this.#ends = ends;
-    this.#send = senderOf(options.fetch);
+    this.#base = baseOf(options.url);
+    this.#send = senderOf(options, this.#base);
   }
 
   /** The same, each of whose calls ends within a time, whatever it waits for. */
@@ -115,8 +107,7 @@ export class CairnHttp {
   /** The same, with its version. */
   async versioned<T>(call: Call): Promise<Versioned<T> | null> {
     try {
-      const { value, response } = await this.#answered(call, this.#json<T>);
-      return { value, version: (response.headers.get("ETag") ?? "").replace(/^(W\/)?"|"$/g, "") };
+      return await this.#answered(call, this.#json<T>);
     } catch (error) {
       if (error instanceof CairnError && error.code === "not_found") return null;
       throw error;
@@ -141,22 +132,22 @@ export class CairnHttp {
   readonly #parse = (json: string): unknown =>
     JSON.parse(this.#options.largeNumbers === "text" ? inexactAsText(json) : json);
 
-  readonly #json = async <T>(response: Response, call: string, attempt: Attempt): Promise<T> => {
-    const text = await attempt.text(response);
+  readonly #json = async <T>(reply: Reply, call: string, attempt: Attempt): Promise<T> => {
+    const text = await attempt.text(reply);
     try {
       // The shape is the server's promise: both sides take it from the same schemas. No text is what a void call gets.
       return (text === "" ? undefined : this.#parse(text)) as T;
     } catch {
       throw new CairnError(
-        { code: "no_envelope", message: `HTTP ${response.status}: the answer is not JSON` },
-        { status: response.status, call },
+        { code: "no_envelope", message: `HTTP ${reply.status}: the answer is not JSON` },
+        { status: reply.status, call },
       );
     }
   };
 
   #streamed(call: Call) {
     return this.#answered({ long: true, ...call }, async ({ body }, name, attempt) => ({
-      parts: body === null ? undefined : attempt.parts(body),
+      parts: body instanceof ReadableStream ? attempt.parts(body) : undefined,
       name,
     }));
   }
@@ -167,8 +158,7 @@ export class CairnHttp {
     const call = { ...given, signal: eitherOf(this.#ends.signal, given.signal) };
     const { ms: endsMs } = this.#ends;
     const { retry = {} } = this.#options;
-    const { url = NOWHERE } = this.#options;
-    const address = addressOf(url, call.path, call.query);
+    const path = pathOf(call.path, call.query);
     const body = bodyOf(call);
     const started = this.#time.now();
     for (let attempt = 1; ; attempt++) {
@@ -176,11 +166,11 @@ export class CairnHttp {
       const so = { attempt, elapsedMs, endsMs, long: call.long, bytes: lengthOf(body?.of) };
       const one = new Attempt(this.#time, limitsOf(this.#options, so), call.signal);
       try {
-        return await this.#authorized({ ...call, address, body }, read, one);
+        return await this.#authorized({ ...call, path, body }, read, one);
       } catch (error) {
         // An earlier try deleted it, and its answer was lost. What can be missing is deleted without a word: no T.
         if (attempt > 1 && call.method === "DELETE" && isNotFound(error))
-          return { response: new Response(null, { status: 204 }), value: undefined as T };
+          return { version: "", value: undefined as T };
         // The reason of a signal may be any error, and so one that looks passing.
         if (retry === false || call.signal?.aborted === true || !isRepeatable(call) || !isPassing(error))
           throw error;
@@ -195,24 +185,30 @@ export class CairnHttp {
   /** Sends with a token, and once more where that holds no longer: such a call was refused before it did anything. */
   async #authorized<T>(call: Sent, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
     call.signal?.throwIfAborted();
+    if (this.#options.binding !== undefined)
+      return this.#sent(this.#outgoing(call, undefined, attempt), read, attempt);
     const token = await attempt.step(() => this.#tokens.get());
     try {
-      return await this.#sent(this.#request(call, token, attempt), read, attempt);
+      return await this.#sent(this.#outgoing(call, token, attempt), read, attempt);
     } catch (error) {
       if (!isOver(error) || !this.#tokens.renewable) throw error;
       const renewed = await attempt.step(() => this.#tokens.get(token));
-      return this.#sent(this.#request(call, renewed, attempt), read, attempt);
+      return this.#sent(this.#outgoing(call, renewed, attempt), read, attempt);
     }
   }
 
-  async #sent<T>(request: Request, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
-    attempt.call = nameOf(request, this.#options.url);
+  async #sent<T>(call: Outgoing, read: Read<T>, attempt: Attempt): Promise<Answer<T>> {
+    const { origin, pathname } = this.#base;
+    const [path] = `${pathname}${call.path}`.split("?", 1);
+    // With the origin only while that may be wrong.
+    attempt.call = `${call.method} ${this.#options.url === undefined ? "" : origin}${path}`;
+    const name = `${call.method} ${path}`;
     try {
-      const response = await attempt.step(async () => this.#send(request));
-      const path = nameOf(request);
-      if (!response.ok)
-        throw errorOf(response, { text: await attempt.text(response), call: path, now: this.#time.now() });
-      return { response, value: await read(response, path, attempt) };
+      const reply = await attempt.step(() => this.#send(call));
+      if (!reply.ok)
+        throw errorOf(reply, { text: await attempt.text(reply), call: name, now: this.#time.now() });
+      const version = (reply.headers.get("ETag") ?? "").replace(/^(W\/)?"|"$/g, "");
+      return { version, value: await read(reply, name, attempt) };
     } catch (error) {
       if (error instanceof CairnError) throw error;
       attempt.signal.throwIfAborted();
@@ -220,16 +216,15 @@ export class CairnHttp {
     }
   }
 
-  #request(call: Sent, token: string, { signal }: Attempt): Request {
-    const { method, address, body, headers: more = {} } = call;
+  #outgoing(call: Sent, token: string | undefined, { signal }: Attempt): Outgoing {
+    const { method, path, body, headers: more = {} } = call;
     const { namespace, location, trust } = this.#options;
-    const headers = new Headers({ Authorization: `Bearer ${token}` });
-    if (namespace !== undefined) headers.set("Cairn-Namespace", namespace);
-    if (location !== undefined) headers.set("Cairn-Location", location);
-    if (body !== undefined) headers.set("Content-Type", body.type);
-    for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value);
-    if (isLower(trust, headers.get("Cairn-Trust"))) headers.set("Cairn-Trust", trust);
-    return new Request(address, { method, headers, signal, ...(body !== undefined && { body: body.of }) });
+    const headers: Record<string, string> = {};
+    if (namespace !== undefined) headers["Cairn-Namespace"] = namespace;
+    if (location !== undefined) headers["Cairn-Location"] = location;
+    for (const [name, value] of Object.entries(more)) if (value !== undefined) headers[name] = value;
+    if (isLower(trust, headers["Cairn-Trust"])) headers["Cairn-Trust"] = trust;
+    return { method, path, headers, body, token, signal };
   }
 }
 
@@ -270,22 +265,6 @@ function jsonTextOf(value: unknown): string {
   return text;
 }
 
-/** A call as its failures name it: without its parameters, and with the origin only if that may be wrong. */
-function nameOf({ method, url }: Request, from?: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${method} ${from === undefined ? "" : origin}${pathname}`;
-}
-
-/**
- * A binding's `fetch` wants its binding, and the global one wants no other `this` than its own. What has a `fetch` comes
- * first: some bindings are functions too.
- */
-function senderOf(transport: Transport | undefined): Fetch {
-  if (transport === undefined) return (request) => fetch(request);
-  if ("fetch" in transport) return (request) => transport.fetch(request);
-  return (request) => transport(request);
-}
-
 /** True if the same call may be sent again after it may have been done. */
 function isRepeatable({ method, headers = {}, repeatable }: Call): boolean {
   if (repeatable !== undefined) return repeatable;
@@ -301,5 +280,5 @@ const isOver = (error: unknown): boolean =>
 const isNotFound = (error: unknown): boolean => error instanceof CairnError && error.code === "not_found";
 
 /** True if the client's trust is below that of the call. */
-const isLower = (trust: LowerTrust | undefined, called: string | null): trust is LowerTrust =>
+const isLower = (trust: LowerTrust | undefined, called: string | undefined): trust is LowerTrust =>
   trust !== undefined && lowerTrusts.indexOf(trust) > lowerTrusts.findIndex((one) => one === called);

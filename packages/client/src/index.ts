@@ -2,6 +2,7 @@ export { type Cairn, cairn } from "./cairn.ts";
 export { CairnError, type CairnErrorCode } from "./error.ts";
 export type { Versioned } from "./http.ts";
 export type {
+  Binding,
   CairnOptions,
   CallOptions,
   Fetch,

@@ -1,3 +1,4 @@
+import type { BindingAnswer, BindingCall } from "../../../src/domain/binding.ts";
 import type { Location } from "../../../src/domain/location.ts";
 
 /** Sends one request. The global `fetch` is one; so is the `fetch` of a Hono app or a test double. */
@@ -34,9 +35,10 @@ export type AttemptOptions = {
 export const lowerTrusts = ["model", "tool", "import"] as const;
 export type LowerTrust = (typeof lowerTrusts)[number];
 
+/** A service binding to the entrypoint `Memory` of Cairn (docs/binding.md). */
+export type Binding = { call: (call: BindingCall) => Promise<BindingAnswer> };
+
 type Shared = AttemptOptions & {
-  /** Authorizes every call. */
-  token: Token;
   /** Separates this app's registry entries from those of other apps with the same token. ASCII, 256 bytes at most. */
   namespace?: string;
   /** Where the object of a user is created, if a call is the user's first. It never moves. Default: near the call. */
@@ -54,17 +56,34 @@ type Shared = AttemptOptions & {
   onLaterError?: (error: unknown) => void;
 };
 
-/** Options of `cairn`: a `url`, a `fetch`, or both. */
-export type CairnOptions = Shared &
-  (
-    | {
-        /** The address of Cairn over HTTP or HTTPS, such as `https://example.com/memory`. */
-        url: string;
-        /** Sends the requests. Default: the global `fetch`. */
-        fetch?: Transport;
-      }
-    | { url?: string; fetch: Transport }
-  );
+type OverHttp = {
+  /** Authorizes every call. */
+  token: Token;
+} & (
+  | {
+      /** The address of Cairn over HTTP or HTTPS, such as `https://example.com/memory`. */
+      url: string;
+      /** Sends the requests. Default: the global `fetch`. */
+      fetch?: Transport;
+    }
+  | { url?: string; fetch: Transport }
+);
+
+type OverBinding = {
+  /** Reaches Cairn in the same account. Its props say who calls, so there is no token. */
+  binding: Binding;
+};
+
+/** Options of `cairn`: a `url`, a `fetch`, or both, with a token; or a `binding`. */
+export type CairnOptions = Shared & (OverHttp | OverBinding);
+
+/** Any of these options, as they are read. */
+export type ReadOptions = Shared & {
+  binding?: Binding;
+  token?: Token;
+  url?: string;
+  fetch?: Transport;
+};
 
 /** Options of every call, its last argument. */
 export type CallOptions = {

@@ -4,10 +4,8 @@ import { type Cairn, type CairnOptions, cairn, type ResolveBody } from "../src/i
 
 /** A Cairn to run the contract on. */
 export type Subject = {
-  /** Where it is. */
-  options: CairnOptions;
-  /** A token of this user, or of all (`*`), for everything. */
-  token: (user: string) => Promise<string>;
+  /** Where it is, and a right of this user, or of all (`*`), to everything. */
+  optionsOf: (user: string) => Promise<CairnOptions>;
 };
 
 let users = 0;
@@ -16,8 +14,8 @@ const newUser = (): string => `client-${++users}-${crypto.randomUUID()}`;
 /** Registers the tests of the contract over what `subject` gives when they run. */
 export function clientContract(subject: () => Subject): void {
   const client = async (user = newUser(), more: Partial<CairnOptions> = {}): Promise<Cairn> => {
-    const { options, token } = subject();
-    return cairn({ ...options, token: await token(user), ...more });
+    const options = await subject().optionsOf(user);
+    return cairn({ ...options, ...more });
   };
 
   it("takes a value once", async () => {

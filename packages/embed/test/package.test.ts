@@ -97,7 +97,9 @@ describe("the Cairn for tests", () => {
   beforeAll(async () => void (local = await testCairn()));
   afterAll(() => local.close());
 
-  clientContract(() => ({ options: { fetch: local.fetch, token: "" }, token: local.token }));
+  clientContract(() => ({
+    optionsOf: async (user) => ({ fetch: local.fetch, token: await local.token(user) }),
+  }));
 
   it("has a clock that can be put forward", async () => {
     const memory = cairn({ fetch: local.fetch, token: await local.token("clock") });

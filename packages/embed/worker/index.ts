@@ -1,9 +1,11 @@
 // `cairn-memory-embed/worker`: the whole Worker, inside one's own. Its types are written out here, since what they are made of
 // does not go into the package.
-import type { DurableObject } from "cloudflare:workers";
+import type { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 import type { Hono } from "hono";
 import { PromptCache as RealPromptCache } from "../../../durable-objects/prompt-cache.ts";
 import { UserMemory as RealUserMemory } from "../../../durable-objects/user-memory.ts";
+import type { BindingAnswer, BindingCall } from "../../../src/domain/binding.ts";
+import { memoryOf } from "../../../src/worker/rpc/memory.ts";
 import { createWorker } from "../../../src/worker/worker.ts";
 import { mounted } from "../../../src/worker/mounted.ts";
 
@@ -62,8 +64,17 @@ export type PromptCache = DurableObject;
 /** Cairn as a Hono app: `app.route("/memory", cairnApp)`. */
 export const cairnApp = mounted() as unknown as Hono<{ Bindings: CairnBindings }>;
 
+const worker = createWorker();
+
+/** The entrypoint that other Workers of the account call over a service binding, to be exported by the Worker. */
+export const Memory = memoryOf(worker.answer) as unknown as new (
+  ctx: ExecutionContext,
+  env: CairnBindings,
+) => WorkerEntrypoint & { call: (call: BindingCall) => Promise<BindingAnswer> };
+export type Memory = InstanceType<typeof Memory>;
+
 /** Cairn as a Worker: its `fetch` for a router that is not Hono's, and `scheduled` for the cron. */
-export const cairnWorker = createWorker() as unknown as {
+export const cairnWorker = worker as unknown as {
   fetch: (request: Request, env: CairnBindings, ctx: ExecutionContext) => Response | Promise<Response>;
   scheduled: (event: ScheduledController, env: CairnBindings, ctx: ExecutionContext) => Promise<void>;
 };

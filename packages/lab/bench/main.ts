@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { measureBinding } from "./binding.ts";
 import { measureCodes } from "./codes.ts";
 import { type Bounds, Client, type Round } from "./load.ts";
 import { type Sizes as MemorySizes, prepareMemories } from "./memories.ts";
@@ -28,6 +29,7 @@ const { values: options } = parseArgs({
     stretches: { type: "boolean", default: false },
     models: { type: "boolean", default: false },
     codes: { type: "boolean", default: false },
+    binding: { type: "boolean", default: false },
   },
 });
 const roundCount = options.smoke ? 1 : Number(options.rounds);
@@ -119,6 +121,8 @@ async function round(row: Row, i: number, sides: { floor: Side; cairn: Side }): 
 }
 
 if (options.models) await measureModels();
+else if (options.binding)
+  await measureBinding({ smoke: options.smoke, rounds: roundCount, only: options.only });
 else if (options.codes) await measureCodes(options);
 else if (options.rows) await countRows(options);
 else if (options.stretches) await measureStretches(INGESTED[size]);

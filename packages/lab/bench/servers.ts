@@ -49,15 +49,68 @@ export async function startCairn({
     ...bundled("wrangler.toml"),
   ];
   return start("cairn", modules, {
-    durableObjects: {
-      USER_MEMORY: { className: "UserMemory", useSQLite: true, unsafePreventEviction: !evicts },
-      PROMPT_CACHE: { className: "PromptCache", useSQLite: true },
-    },
-    d1Databases: ["DB"],
-    serviceBindings: { ASSETS: assets },
-    bindings: { CAIRN_SECRET: secret, CORS_ORIGINS: "", ...vars },
+    ...cairnBindings({ evicts, vars }),
     ...(folder !== undefined && { resourcePersistencePath: folder }),
   });
+}
+
+const cairnBindings = ({
+  evicts = true,
+  vars = {},
+}: {
+  evicts?: boolean;
+  vars?: Readonly<Record<string, string>>;
+}) => ({
+  durableObjects: {
+    USER_MEMORY: { className: "UserMemory", useSQLite: true, unsafePreventEviction: !evicts },
+    PROMPT_CACHE: { className: "PromptCache", useSQLite: true },
+  },
+  d1Databases: ["DB"],
+  serviceBindings: { ASSETS: assets },
+  bindings: { CAIRN_SECRET: secret, CORS_ORIGINS: "", ...vars },
+});
+
+/** Cairn, and in the same workerd a Worker that calls it: by its entrypoint `Memory`, with these props, and over HTTP. */
+export async function startCaller(
+  main: string,
+  props: Record<string, unknown>,
+): Promise<Pick<Server, "url" | "cpu" | "stop">> {
+  const token = await tokenOfAll();
+  const caller = {
+    name: "caller",
+    modules: bundledOf("caller", main),
+    compatibilityDate,
+    serviceBindings: { MEMORY: { name: "cairn", entrypoint: "Memory", props }, CAIRN: "cairn" },
+    bindings: { TOKEN: token },
+    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+  };
+  const cairn = { name: "cairn", modules: bundled("wrangler.toml"), compatibilityDate, ...cairnBindings({}) };
+  const miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [caller, cairn] }));
+  await miniflare.ready;
+  await migrate(await miniflare.getD1Database("DB", "cairn"));
+  const url = await miniflare.unsafeGetDirectURL("caller");
+  return { url, cpu: serverCpu(), stop: () => miniflare.dispose() };
+}
+
+/** What wrangler would deploy of a Worker of one file, whose assets are none but the models. */
+function bundledOf(name: string, main: string): Module[] {
+  const folder = mkdtempSync(join(tmpdir(), "cairn-bench-"));
+  const config = join(folder, "wrangler.json");
+  writeFileSync(
+    config,
+    JSON.stringify({
+      name,
+      main,
+      compatibility_date: compatibilityDate,
+      minify: true,
+      build: { command: "node packages/dev/assets.ts build/assets model", cwd: root },
+    }),
+  );
+  try {
+    return bundled(config);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 const bundles = new Map<string, Module[]>();
@@ -100,21 +153,7 @@ function build(config: string): Module[] {
 export async function startModels(): Promise<
   Pick<Server, "url" | "cpu" | "stop"> & { memory: () => number }
 > {
-  const folder = mkdtempSync(join(tmpdir(), "cairn-bench-"));
-  const config = join(folder, "wrangler.json");
-  const main = join(import.meta.dirname, "models-worker.ts");
-  writeFileSync(
-    config,
-    JSON.stringify({
-      name: "models",
-      main,
-      compatibility_date: compatibilityDate,
-      minify: true,
-      build: { command: "node packages/dev/assets.ts build/assets model", cwd: root },
-    }),
-  );
-  const modules = bundled(config);
-  rmSync(folder, { recursive: true });
+  const modules = bundledOf("models", join(import.meta.dirname, "models-worker.ts"));
   const { miniflare, url } = await startWorkerd("models", modules, { serviceBindings: { ASSETS: assets } });
   return { url, cpu: serverCpu(), memory: serverProcess().memory, stop: () => miniflare.dispose() };
 }
@@ -183,16 +222,15 @@ async function start(name: string, modules: readonly Module[], bindings: object)
     name,
     database,
     url,
-    token: await mintToken(
-      secret,
-      { user: "*", scope: ["read", "write", "cache"], ttlMs: 24 * 3_600_000 },
-      Date.now(),
-    ),
+    token: await tokenOfAll(),
     secret,
     cpu: serverCpu(),
     stop: () => miniflare.dispose(),
   };
 }
+
+const tokenOfAll = (): Promise<string> =>
+  mintToken(secret, { user: "*", scope: ["read", "write", "cache"], ttlMs: 24 * 3_600_000 }, Date.now());
 
 /** Does nothing in a database that has its tables. */
 async function migrate(database: Database): Promise<void> {

@@ -15,16 +15,17 @@ import {
   wholeNumber,
 } from "./bounds.ts";
 
+/** The name of an app's part of the registry. */
+export const namespace = text(limits.namespace, "namespace_too_long")
+  // Every proxy and library passes these bytes unchanged.
+  .refine((name) => /^[\x20-\x7e]*$/.test(name), "holds characters other than printable ASCII");
+
 export const namespaceHeader = z.object({
-  "Cairn-Namespace": text(limits.namespace, "namespace_too_long")
-    // Every proxy and library passes these bytes unchanged.
-    .refine((name) => /^[\x20-\x7e]*$/.test(name), "holds characters other than printable ASCII")
-    .optional()
-    .openapi({
-      description:
-        "Separates apps that share a token: any name of yours, at most 256 bytes of printable ASCII.",
-      example: "support-bot",
-    }),
+  "Cairn-Namespace": namespace.optional().openapi({
+    description:
+      "Separates apps that share a token: any name of yours, at most 256 bytes of printable ASCII.",
+    example: "support-bot",
+  }),
 });
 
 const leaseMs = boundedInt({ min: 1, max: limits.leaseMs, code: "lease_too_long" });

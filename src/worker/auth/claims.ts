@@ -8,7 +8,7 @@ import type { Trust } from "../../domain/schema/provenance.ts";
 /** The tolerance for the clock of a token's issuer, in seconds. */
 export const CLOCK_SKEW_S = 30;
 
-/** The holder of a token. */
+/** The holder of a token, or of a service binding. */
 export type Caller = {
   /** One user, or `*` for all of the tenant's. */
   user: string;
@@ -19,8 +19,12 @@ export type Caller = {
   thread?: string;
   /** The trust of what the token writes, where it says one. */
   trust?: Trust;
-  /** The token's `jti`, by which it can be revoked. */
+  /** True for the props of a service binding, in place of a token. */
+  bound?: true;
+  /** The token's `jti`, by which it can be revoked; `binding` or `binding:<name>` for a service binding. */
   tokenId?: string;
+  /** The only part of the registry that a service binding reaches, where its props name one. */
+  namespace?: string;
 };
 
 /** A token reads its own user, the shared owners that it names, and with `*` every user. */
@@ -31,10 +35,13 @@ export const mayRead = (caller: Caller, user: string): boolean =>
 export const mayWrite = ({ user: own, thread }: Caller, user: string): boolean =>
   thread === undefined && (own === "*" || own === user);
 
+/** Says of whom a message speaks. */
+export const wordOf = ({ bound }: Caller): "binding" | "token" => (bound ? "binding" : "token");
+
 /** The same for what exists and for what does not. The holder of a valid token knows its user. */
-export const outOfReach = ({ user }: Caller): Failure =>
+export const outOfReach = (caller: Caller): Failure =>
   fail("not_found", {
-    message: `There is no such thing, or it is not yours: this token is of the user ${JSON.stringify(user)}.`,
+    message: `There is no such thing, or it is not yours: this ${wordOf(caller)} is of the user ${JSON.stringify(caller.user)}.`,
   });
 
 /** A valid token. Times in milliseconds since the epoch; `issuedAt` is 0 for a token without `iat`. */

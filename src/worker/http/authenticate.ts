@@ -19,8 +19,19 @@ export const requireSecret: Middleware = (c, next) => {
   return next();
 };
 
-/** Finds the caller, from `Authorization: Bearer <token>`. */
+/** Finds the caller of a call over a service binding, from the binding's props. Without them no route is open. */
+export const requireProps: Middleware = (c, next) => {
+  const bound = c.get("bound");
+  if (bound !== undefined) {
+    if (!bound.caller.ok) auditRefusedToken(c, bound.caller.code);
+    c.set("caller", unwrap(bound.caller));
+  }
+  return next();
+};
+
+/** Finds the caller of a call over HTTP, from `Authorization: Bearer <token>`. */
 export const authenticate: Middleware = async (c, next) => {
+  if (c.get("bound") !== undefined) return next();
   const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
   const hasToken = scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0;
   const caller = hasToken ? await c.get("services").authenticator.caller(token) : fail("unauthenticated");

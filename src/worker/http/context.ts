@@ -1,7 +1,16 @@
 import type { Bindings } from "../../platform/bindings.ts";
+import type { Result } from "../../domain/errors.ts";
 import type { Services } from "../services.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { Caller } from "../auth/claims.ts";
+
+/** A call over a service binding. */
+export type BoundCall = {
+  /** Who the binding's props say it is; or why the call is refused. */
+  caller: Result<Caller>;
+  /** The body, where it is a text. */
+  text: string | undefined;
+};
 
 export type AppEnv = {
   Bindings: Bindings;
@@ -11,6 +20,8 @@ export type AppEnv = {
     /** The prefix of all paths, as `/memory`; empty where Cairn is the whole Worker. */
     basePath: string;
     caller: Caller;
+    /** Absent for a call over HTTP. */
+    bound: BoundCall | undefined;
     /** The owner that the route names; absent where it names none. */
     ownerHash: (() => Promise<UserHash>) | undefined;
     /** True on the path of a shared owner, whom the caller can only read. */

@@ -1,6 +1,7 @@
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 import { withCors } from "./cors.ts";
+import { answerPlainly } from "../rpc/plain.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
 
 /** Request ids of callers that are safe in a header and in the logs. */
@@ -12,6 +13,11 @@ export const envelope = createMiddleware<AppEnv>(async function envelope(c, next
   const given = c.req.header("X-Request-Id");
   const requestId = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
   c.set("requestId", requestId);
+  // No browser reads the answer.
+  if (c.get("bound") !== undefined) {
+    answerPlainly(c);
+    return next();
+  }
   const preflight = await withCors(c, next);
   if (preflight !== undefined) c.res = preflight;
   const { headers } = c.res;

@@ -1,7 +1,8 @@
 import type { Context, Handler, MiddlewareHandler } from "hono";
-import { fail } from "../../domain/errors.ts";
+import { type Failure, fail } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/token.ts";
+import { type Caller, wordOf } from "../auth/claims.ts";
 import { auditMiddleware } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import type { AppEnv } from "./context.ts";
@@ -119,15 +120,18 @@ export function refuseUndeclared({ routes }: { routes: readonly Registered[] }):
 
 /** Refuses a token without the scope. A token that names a shared owner can only read that owner's memory. */
 export function assertScope(c: Context<AppEnv>, scope: Scope, isOwnOnly = scope !== "read"): void {
-  if (!c.get("caller").scopes.has(scope))
-    throw new Refusal(fail("forbidden", { message: `This call needs a token with the scope '${scope}'.` }));
-  if (isOwnOnly && isReadOnly(c)) throw new Refusal(SHARED_IS_READ_ONLY);
+  const caller = c.get("caller");
+  const message = `This call needs a ${wordOf(caller)} with the scope '${scope}'.`;
+  if (!caller.scopes.has(scope)) throw new Refusal(fail("forbidden", { message }));
+  if (isOwnOnly && isReadOnly(c)) throw new Refusal(sharedIsReadOnly(caller));
 }
 
 /** True if the token reads the memory of a shared owner, which it cannot change. */
 export const isReadOnly = (c: Context<AppEnv>): boolean => c.get("readOnly") === true;
 
-const SHARED_IS_READ_ONLY = fail("forbidden", {
-  message:
-    "This token may only read this shared owner's memory. To change it, use a token with the owner, or `*`, as `sub`.",
-});
+const sharedIsReadOnly = (caller: Caller): Failure => {
+  const it = wordOf(caller);
+  const itsUser = caller.bound ? "in its `users`" : "as `sub`";
+  const message = `This ${it} may only read this shared owner's memory. To change it, use a ${it} with the owner, or \`*\`, ${itsUser}.`;
+  return fail("forbidden", { message });
+};

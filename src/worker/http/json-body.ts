@@ -9,6 +9,7 @@ import { Refusal } from "./failure.ts";
 const WRITES: readonly string[] = ["POST", "PUT", "PATCH"];
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
 
+const encoder = new TextEncoder();
 // Keeps a byte order mark, which JSON.parse then refuses: it must not be stored in front of a value.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -20,7 +21,8 @@ export const readBody =
   (most: number): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
     if (WRITES.includes(c.req.method)) {
-      const bytes = await bytesOf(c.req.raw, most);
+      const text = c.get("bound")?.text;
+      const bytes = text === undefined ? await bytesOf(c.req.raw, most) : encoded(text, most);
       if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
         throw new Refusal(fail("unsupported_media_type"));
       c.set("body", bytes);
@@ -53,6 +55,16 @@ async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
     incomplete(error);
   }
   return concatBytes(chunks).buffer;
+}
+
+/** The bytes of a body that comes as a text. */
+function encoded(text: string, most: number): ArrayBuffer {
+  const bytes = encoder.encode(text);
+  if (bytes.byteLength > most) throw tooLarge(most);
+  // The encoder would turn half of a character into U+FFFD.
+  if (!text.isWellFormed()) throw new Refusal(fail("invalid_json"));
+  // A fresh copy, in no shared memory.
+  return bytes.buffer as ArrayBuffer;
 }
 
 const tooLarge = (most: number): Refusal =>

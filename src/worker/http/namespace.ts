@@ -4,6 +4,8 @@ import type { AppEnv } from "./context.ts";
 
 type Validated = { out: { header: { "Cairn-Namespace"?: string | undefined } } };
 
-/** The namespace of the registry that this request uses. */
-export const namespace = (c: Context<AppEnv, string, Validated>): string =>
-  namespaceOf(c.get("caller").user, c.req.valid("header")["Cairn-Namespace"]);
+/** The namespace of the registry that this request uses: the one that it names, else the caller's only one. */
+export function namespace(c: Context<AppEnv, string, Validated>): string {
+  const { user, namespace: own } = c.get("caller");
+  return namespaceOf(user, c.req.valid("header")["Cairn-Namespace"] ?? own);
+}

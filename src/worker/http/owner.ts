@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import { idOwner } from "../../domain/thread-id.ts";
-import { type Caller, mayRead, mayWrite, outOfReach } from "../auth/claims.ts";
+import { type Caller, mayRead, mayWrite, outOfReach, wordOf } from "../auth/claims.ts";
 import { auditRefusedAccess } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
@@ -24,7 +24,11 @@ export type RouteOwner = {
   isOwnOnly?: true;
 };
 
-const ONE_THREAD_ONLY = "This token reaches one thread only: the one in its claim `thread`.";
+const oneThreadOnly = (caller: Caller): string =>
+  `This ${wordOf(caller)} reaches one thread only: the one in its ${caller.bound ? "prop" : "claim"} \`thread\`.`;
+
+const ONE_NAMESPACE_ONLY =
+  "This binding reaches one namespace of the registry only: the one in its prop `namespace`.";
 
 /** The user in the path. A shared owner that the token names can be read. */
 export const ofUser: RouteOwner = {
@@ -60,8 +64,16 @@ export const ofThread = (param: string): RouteOwner => ({
 /** The caller's user, or all users for `*`: the handler asks for no other's data. */
 export const ofCaller: RouteOwner = { kind: "caller" };
 
-/** The caller's part of the registry: `namespace(c)` puts it before every key. */
-export const ofNamespace: RouteOwner = { kind: "namespace" };
+/** The caller's part of the registry: `namespace(c)` puts it before every key. A binding may have one part only. */
+export const ofNamespace: RouteOwner = {
+  kind: "namespace",
+  reach: async (c) => {
+    const { namespace: own } = c.get("caller");
+    const named = c.req.header("Cairn-Namespace");
+    if (own !== undefined && named !== undefined && named !== own)
+      throw new Refusal(fail("forbidden", { message: ONE_NAMESPACE_ONLY }));
+  },
+};
 
 /** The tenant: a token of one user is refused. `action` completes the message. */
 export const wholeTenant = (action: string): RouteOwner => ({ kind: "tenant", wholeTenantFor: action });
@@ -77,18 +89,17 @@ export async function reachUser(c: Context<AppEnv>, user: string): Promise<void>
 }
 
 /** Refuses a token of one thread where the owner does not let it through, so also on routes added later. */
-export function refuseOneThread(
-  c: Context<AppEnv>,
-  { admits, ofOneThread = ONE_THREAD_ONLY }: RouteOwner,
-): void {
-  const { thread }: Caller = c.get("caller");
-  if (thread !== undefined && admits?.(c, thread) !== true)
-    throw new Refusal(fail("forbidden", { message: ofOneThread }));
+export function refuseOneThread(c: Context<AppEnv>, { admits, ofOneThread }: RouteOwner): void {
+  const caller: Caller = c.get("caller");
+  if (caller.thread !== undefined && admits?.(c, caller.thread) !== true)
+    throw new Refusal(fail("forbidden", { message: ofOneThread ?? oneThreadOnly(caller) }));
 }
 
 export function requireWholeTenant(c: Context<AppEnv>, { wholeTenantFor }: RouteOwner): void {
-  if (wholeTenantFor !== undefined && c.get("caller").user !== "*")
-    throw new Refusal(fail("forbidden", { message: `Only a token of all users (\`*\`) ${wholeTenantFor}.` }));
+  const caller: Caller = c.get("caller");
+  if (wholeTenantFor === undefined || caller.user === "*") return;
+  const message = `Only a ${wordOf(caller)} of all users (\`*\`) ${wholeTenantFor}.`;
+  throw new Refusal(fail("forbidden", { message }));
 }
 
 /** Marks a call as read only, or refuses it if not even reading is allowed. */

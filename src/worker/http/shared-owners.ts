@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
 import { isShared } from "../../domain/token.ts";
-import { mayRead } from "../auth/claims.ts";
+import { mayRead, wordOf } from "../auth/claims.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 import { countUsers } from "./rates.ts";
@@ -12,7 +12,7 @@ import { countUsers } from "./rates.ts";
  */
 export async function readOwners(c: Context<AppEnv>, owners: readonly string[] = []): Promise<void> {
   const at = owners.findIndex((owner) => !isShared(owner) || !mayRead(c.get("caller"), owner));
-  const message = "is not a shared owner (`shared:…`) that this token may read";
+  const message = `is not a shared owner (\`shared:…\`) that this ${wordOf(c.get("caller"))} may read`;
   if (at >= 0) throw new Refusal(fail("not_found", { details: [{ path: `body.owners[${at}]`, message }] }));
   await countUsers(c, owners);
 }

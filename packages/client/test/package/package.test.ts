@@ -69,7 +69,9 @@ it("weighs less than 400 KB with its adapters, its documents aside", () => {
 });
 
 describe("the client over a server", () => {
-  clientContract(() => ({ options: { url: server.url, token: "" }, token: everything }));
+  clientContract(() => ({
+    optionsOf: async (user) => ({ url: server.url, token: await everything(user) }),
+  }));
 
   it("comes alone, and is what it was here", async () => {
     const installed = readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."));

@@ -1,0 +1,18 @@
+import { WorkerEntrypoint } from "cloudflare:workers";
+import type { BindingAnswer, BindingCall } from "../../domain/binding.ts";
+import type { Bindings } from "../../platform/bindings.ts";
+
+/** Answers a call over a service binding with these props. */
+export type AnswerBound = (
+  call: BindingCall,
+  by: { props: unknown; env: Bindings; ctx: ExecutionContext },
+) => Promise<BindingAnswer>;
+
+/** The entrypoint for other Workers of the account, over the same routes as HTTP. */
+export const memoryOf = (answer: AnswerBound) =>
+  class Memory extends WorkerEntrypoint<Bindings, unknown> {
+    /** One call of the API. `cairn({ binding })` makes them. */
+    call(call: BindingCall): Promise<BindingAnswer> {
+      return answer(call, { props: this.ctx.props, env: this.env, ctx: this.ctx });
+    }
+  };

@@ -1,0 +1,139 @@
+// Calls of another Worker of the account, over a service binding to the entrypoint `Memory`.
+import { describe, expect, it } from "vitest";
+import { answerOf, bindingWith, boundCall, clientWith } from "../binding-calls.ts";
+import { call, newUser } from "../call.ts";
+import { type DeclaredOperation, declaredOperations } from "../declared.ts";
+import { pathOf } from "../operations.ts";
+
+const ALL = { users: ["*"], scopes: ["read", "write", "cache", "admin"] };
+const all = await declaredOperations();
+const callOf = ({ method, hasBody }: DeclaredOperation) => ({ method, ...(hasBody ? { json: {} } : {}) });
+
+describe("refuses at every route a binding whose props", () => {
+  const ids = { user: newUser(), threadId: "none" };
+  it.each([
+    ["are missing", {}, ["props.users", "props.scopes"]],
+    ["name no user", { ...ALL, users: [] }, ["props.users"]],
+    ["name two users", { ...ALL, users: ["alice", "bob"] }, ["props.users"]],
+    ["name a user that is none", { ...ALL, users: [".."] }, ["props.users[0]"]],
+    ["have no list of users", { ...ALL, users: "*" }, ["props.users"]],
+    ["have no scope", { ...ALL, scopes: [] }, ["props.scopes"]],
+    ["have a scope that there is not", { ...ALL, scopes: ["read", "all"] }, ["props.scopes[1]"]],
+    ["share what is no shared owner", { ...ALL, shared: ["team"] }, ["props.shared"]],
+    ["name a thread that is none", { ...ALL, thread: "t" }, ["props.thread"]],
+    ["have a trust that there is not", { ...ALL, trust: "high" }, ["props.trust"]],
+    ["have a namespace that no header carries", { ...ALL, namespace: "ü" }, ["props.namespace"]],
+    ["have a name that no log should hold", { ...ALL, name: "my app" }, ["props.name"]],
+    ["have a field that there is not", { ...ALL, user: "alice" }, ["props.user"]],
+  ])("%s", async (_, props, fields) => {
+    for (const operation of all) {
+      const { status, body } = await boundCall(pathOf(operation, ids), callOf(operation), props);
+      expect([status, body.error.code]).toEqual([403, "invalid_props"]);
+      expect(body.error.details.map(({ path }: { path: string }) => path)).toEqual(fields);
+      for (const field of fields) expect(body.error.message).toContain(`\`${field}\``);
+    }
+  });
+});
+
+it.each([
+  ["nothing", undefined, "call"],
+  ["no path", { method: "GET" }, "call.path"],
+  ["another path", { method: "GET", path: "v1/users" }, "call.path"],
+  ["a method that there is not", { method: "TRACE", path: "/v1/users" }, "call.method"],
+  ["a header that is no text", { method: "GET", path: "/", headers: { a: 1 } }, "call.headers.a"],
+  ["a body of another type", { method: "POST", path: "/", body: 7 }, "call.body"],
+  ["a field that there is not", { method: "GET", path: "/", token: "t" }, "call.token"],
+])("refuses a call of %s, and names the field", async (_, given, path) => {
+  // As a Worker without types calls.
+  const answer = await bindingWith(ALL).call(given as never);
+  expect(answer.status).toBe(400);
+  expect((await answerOf(answer)).body.error).toMatchObject({
+    code: "invalid_request",
+    details: [expect.objectContaining({ path })],
+  });
+});
+
+it("refuses a body that is too large, is no JSON, or holds half of a character", async () => {
+  const path = `/v1/users/${newUser()}/kv/k`;
+  const headers = { "content-type": "application/json" };
+  const put = async (body: string) => {
+    const answer = await bindingWith(ALL).call({ method: "PUT", path, headers, body });
+    return [answer.status, (await answerOf(answer)).body.error.code];
+  };
+  expect(await put(`"${"x".repeat(17 * 1024 * 1024)}"`)).toEqual([413, "body_too_large"]);
+  expect(await put("dark")).toEqual([400, "invalid_json"]);
+  expect(await put('"\ud800"')).toEqual([400, "invalid_json"]);
+});
+
+it("keeps a caller to the namespace of its props, and puts it where none is named", async () => {
+  const user = newUser();
+  const of = (namespace?: string) => ({ users: [user], scopes: ["cache"], ...(namespace && { namespace }) });
+  const path = "/v1/cache/k";
+  await boundCall(path, { method: "PUT", json: 1 }, of("a"));
+  expect((await boundCall(path, {}, of("a"))).body).toBe(1);
+  expect((await boundCall(path, {}, of("b"))).status).toBe(404);
+  expect((await boundCall(path, {}, of())).status).toBe(404);
+  expect((await boundCall(path, { headers: { "Cairn-Namespace": "a" } }, of())).body).toBe(1);
+  for (const operation of all.filter(({ owner }) => owner.kind === "namespace")) {
+    const request = { ...callOf(operation), headers: { "Cairn-Namespace": "b" } };
+    const { status, body } = await boundCall(pathOf(operation, { user, threadId: "" }), request, of("a"));
+    expect([status, body.error.code]).toEqual([403, "forbidden"]);
+    expect(body.error.message).toContain("its prop `namespace`");
+  }
+});
+
+it("writes with the trust and the name of its props", async () => {
+  const user = newUser();
+  const memory = clientWith({ ...ALL, trust: "tool", name: "edge-chat" });
+  const { id } = await memory.memories.remember(user, { text: "x" });
+  expect(await memory.memories.get(user, id)).toMatchObject({
+    trust: "tool",
+    writtenBy: { tokenId: "binding:edge-chat" },
+  });
+});
+
+it("says in the audit log which binding deleted, and which was refused", async () => {
+  const [user, name] = [newUser(), `app-${crypto.randomUUID()}`];
+  await clientWith({ ...ALL, name }).memories.forgetAll(user);
+  await expect
+    .poll(async () => (await call("/v1/audit?limit=100")).body.items)
+    .toContainEqual(
+      expect.objectContaining({ action: "DELETE /v1/users/{user}/memories", tokenId: `binding:${name}` }),
+    );
+});
+
+it("keeps codes and fields of errors", async () => {
+  const memory = clientWith({ users: ["alice"], scopes: ["read"] });
+  await expect(memory.recall("alice", { query: "" })).rejects.toMatchObject({
+    name: "CairnError",
+    code: "invalid_request",
+    status: 400,
+    details: [{ path: "body.query", message: "must not be empty" }],
+    requestId: expect.any(String),
+    call: "POST /v1/users/alice/recall",
+  });
+  await expect(memory.kv.set("alice", "k", 1)).rejects.toMatchObject({ code: "forbidden", status: 403 });
+});
+
+it("streams messages and an export, and takes an import as text, bytes and a blob", async () => {
+  const [user, memory] = [newUser(), clientWith(ALL)];
+  const { id } = await memory.threads.create(user);
+  await memory.threads.append(id, [{ role: "user", content: "hi" }]);
+  const said: unknown[] = [];
+  for await (const { message } of memory.threads.stream(id)) said.push(message.content);
+  expect(said).toEqual(["hi"]);
+  const exported = await new Response(await memory.transfer.export(user)).text();
+  expect(exported).toContain('"end"');
+  for (const body of [exported, new TextEncoder().encode(exported).slice(), new Blob([exported])])
+    expect(await memory.transfer.import(newUser(), body)).toMatchObject({ imported: { messages: 1 } });
+});
+
+it("serves MCP, and what the open routes serve", async () => {
+  const user = newUser();
+  const headers = { Accept: "application/json, text/event-stream" };
+  const json = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  const listed = await boundCall("/mcp", { json, headers }, { users: [user], scopes: ["read"] });
+  expect(listed.text).toContain("recall");
+  expect((await boundCall("/openapi.json", {}, ALL)).body.openapi).toBe("3.1.0");
+  expect((await boundCall("/v1/nothing", {}, ALL)).body.error.code).toBe("route_not_found");
+});
