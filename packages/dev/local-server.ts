@@ -46,11 +46,14 @@ export const developmentToken = (user: string): Promise<string> =>
 export async function startLocalServer({
   port,
   state: folder,
+  ip = "127.0.0.1",
   before,
   vars = {},
 }: {
   port: number;
   state: string;
+  /** Where it listens; a container has to listen on more than loopback, which is its own. */
+  ip?: string;
   /** Variables of the Worker, in place of those of `.dev.vars`. */
   vars?: Readonly<Record<string, string>>;
   /** A Worker that runs beside Cairn, and is what the port serves: its configuration, and a path of it that answers with 200. */
@@ -78,7 +81,7 @@ export async function startLocalServer({
       "--local",
       ...(before === undefined ? [] : ["-c", before.config, "-c", join(root, "wrangler.toml")]),
       "--ip",
-      "127.0.0.1",
+      ip,
       "--port",
       String(port),
       "--persist-to",

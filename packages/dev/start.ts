@@ -18,6 +18,8 @@ import {
 } from "./local-server.ts";
 
 const { PORT = "" } = process.env;
+const { CAIRN_HOST = "" } = process.env;
+const ip = CAIRN_HOST === "" ? "127.0.0.1" : CAIRN_HOST;
 const port = Number(PORT === "" ? 8787 : PORT);
 
 function welcome(url: string, { link, alice }: { link: string; alice: string }): string {
@@ -94,11 +96,16 @@ async function main(): Promise<number> {
     console.error(`PORT must be a number from 1 to 65535, not '${process.env.PORT}'.`);
     return 1;
   }
+  // Loopback, which the server's own checks ask, is part of all addresses alone.
+  if (!["127.0.0.1", "0.0.0.0"].includes(ip)) {
+    console.error(`CAIRN_HOST must be 127.0.0.1, or 0.0.0.0 for all addresses, not '${ip}'.`);
+    return 1;
+  }
   console.log("Setting up the local database and starting the Worker …");
   const asked = askedToStop();
   let server: LocalServer | "asked";
   try {
-    server = await Promise.race([startLocalServer({ port, state: STATE }), asked]);
+    server = await Promise.race([startLocalServer({ port, state: STATE, ip }), asked]);
   } catch (error) {
     if (!(error instanceof CannotStart)) throw error;
     console.error(error.message);

@@ -200,6 +200,12 @@ describe("npm start", () => {
     expect(running.output.stderr).toContain("PORT must be a number");
   });
 
+  it("refuses a CAIRN_HOST that is neither loopback nor all addresses", async () => {
+    const running = run("packages/dev/start.ts", [], { CAIRN_HOST: "localhost" });
+    expect(await running.ended).toBe(1);
+    expect(running.output.stderr).toContain("CAIRN_HOST must be 127.0.0.1");
+  });
+
   it.each([
     ["that lacks a secret", "JWT_ISSUER=x"],
     ["that has one", "CAIRN_SECRET=0123456789abcdef0123456789abcdef"],
