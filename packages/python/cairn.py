@@ -1274,26 +1274,7 @@ class ReviewMemories(_ReviewMemories, total=False):
 
 
 class ReviewedMemoryError(TypedDict):
-    code: Literal[
-        "invalid_request", "invalid_json", "body_incomplete", "invalid_path", "invalid_cursor",
-        "unauthenticated", "invalid_token", "token_expired", "token_revoked", "link_spent",
-        "token_not_yet_valid", "forbidden", "trust_too_low", "quota_entries", "quota_memories",
-        "quota_threads", "quota_bytes", "not_found", "route_not_found", "method_not_allowed",
-        "not_acceptable", "body_too_large", "value_too_large", "message_too_large", "summary_too_large",
-        "text_too_long", "metadata_too_large", "user_id_too_long", "key_too_long", "too_many_messages",
-        "role_too_long", "too_many_tool_call_ids", "tool_call_id_too_long", "name_too_long",
-        "too_many_memories", "too_many_conditions", "too_many_tags", "tag_too_long", "query_too_long",
-        "k_too_large", "page_too_large", "ttl_too_long", "namespace_too_long", "model_too_long",
-        "lease_too_long", "wait_too_long", "too_many_regions", "hash_too_long", "too_many_tokens",
-        "invalid_duration", "lease_held", "lease_lost", "length_mismatch", "invalid_continuation",
-        "compaction_overlap", "external_id_taken", "not_quarantined", "fact_conflict", "erased_meanwhile",
-        "precondition_failed", "parts_missing", "too_many_owners", "too_many_rules", "too_many_profiles",
-        "too_many_operations", "batch_too_large", "precondition_unsupported", "idempotency_conflict",
-        "rate_limited", "line_too_long", "unsupported_format", "unsupported_media_type", "token_id_too_long",
-        "too_many_revoked_tokens", "vectorize_required", "not_configured", "login_keys_unavailable",
-        "deployment_changed", "storage_full", "migrations_not_applied", "catalogue_behind",
-        "storage_unavailable", "internal",
-    ]
+    code: str
     message: str
 
 

@@ -25,7 +25,7 @@ export class Types {
     if (oneOf !== undefined)
       return union(oneOf.map((one, i) => this.of(one, variantName(name, one, i, oneOf))));
     if (schema.const !== undefined) return literal([schema.const]);
-    if (schema.enum !== undefined) return literal(schema.enum);
+    if (schema.enum !== undefined && schema.enum.length <= MOST_WORDS) return literal(schema.enum);
     const kinds = [schema.type ?? []].flat();
     // Any value of JSON.
     if (kinds.length === 0 || kinds.length === 6) return "Any";
@@ -143,6 +143,9 @@ const PLAIN: Readonly<Record<string, string>> = {
   boolean: "bool",
   null: "None",
 };
+
+/** A list of more words, as that of the codes of errors, grows with each version: a program has to expect any. */
+const MOST_WORDS = 30;
 
 const isClass = ({ properties, additionalProperties: more = false, allOf }: Schema): boolean =>
   (properties !== undefined && more === false) || allOf?.[1]?.properties !== undefined;
