@@ -57,7 +57,9 @@ it("installs and serves Cairn, for callers outside of the container", async () =
   const env = { ...process.env, ...variables, CAIRN_STATE: state, PORT: String(port) };
   mkdirSync(workdir);
   for (const { instruction, text } of lines) {
-    if (instruction === "RUN") execFileSync("bash", ["-euc", text], { cwd: workdir, env, stdio: "pipe" });
+    // Root alone may give files to another user.
+    const line = text.replaceAll("1000:1000", `${process.getuid?.()}:${process.getgid?.()}`);
+    if (instruction === "RUN") execFileSync("bash", ["-euc", line], { cwd: workdir, env, stdio: "pipe" });
     if (instruction === "COPY") {
       const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
         cwd: root,
