@@ -143,7 +143,7 @@ const PERMISSIONS =
 /** Failures that a reader can do something about, by what wrangler says of them. */
 const ADVICE = [
   {
-    of: /\[code: 10429\]|\b429\b|too many requests|rate.?limit/i,
+    of: /\[code: (?:971|10429)\]|\b429\b|too many requests|throttl/i,
     advice:
       "Cloudflare takes no more calls for now: it allows 1,200 in five minutes. Wait five minutes, and run this again: it goes on from here.",
   },
@@ -180,7 +180,9 @@ export function failure(args: readonly string[], { stdout, stderr }: Answer): St
         `that docs/deploy.md lists (${PERMISSIONS}).\n${said}`,
       1,
     );
-  const advice = ADVICE.find(({ of }) => of.test(said))?.advice;
+  // Above its error, wrangler lists bindings, files and versions.
+  const error = said.slice(Math.max(0, said.indexOf("[ERROR]")));
+  const advice = ADVICE.find(({ of }) => of.test(error))?.advice;
   return new Stopped(
     `wrangler ${args.join(" ")} failed:\n${said}${advice === undefined ? "" : `\n\n${advice}`}`,
     1,
