@@ -145,40 +145,40 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   remember(...[owner, request]: Args<"remember">) {
     this.#noteOwner(owner, "memory");
-    const { memories, citations } = this.#parts;
-    return memories.remember(owner, { ...request, statedAt: citations.ofCall() });
+    const { writer, citations } = this.#parts;
+    return writer.remember(owner, { ...request, statedAt: citations.ofCall() });
   }
 
   patchMemory(...args: Args<"patchMemory">) {
-    return this.#parts.memories.patch(...args);
+    return this.#parts.writer.patch(...args);
   }
 
   restoreMemory(...args: Args<"restoreMemory">) {
-    return this.#parts.memories.restore(...args);
+    return this.#parts.writer.restore(...args);
   }
 
   releaseMemory(...args: Args<"releaseMemory">) {
-    return this.#parts.memories.release(...args);
+    return this.#parts.writer.release(...args);
   }
 
   reviewMemories(...args: Args<"reviewMemories">) {
-    return this.#parts.memories.reviewMany(...args);
+    return this.#parts.writer.reviewMany(...args);
   }
 
   forget(...args: Args<"forget">) {
-    return this.#parts.memories.forget(...args);
+    return this.#parts.writer.forget(...args);
   }
 
   forgetMemories(...args: Args<"forgetMemories">) {
-    return this.#parts.memories.forgetMatching(...args);
+    return this.#parts.writer.forgetMatching(...args);
   }
 
   forgetAllMemories(...args: Args<"forgetAllMemories">) {
-    return this.#parts.memories.forgetAll(...args);
+    return this.#parts.writer.forgetAll(...args);
   }
 
   memoryIdOf(...args: Args<"memoryIdOf">) {
-    return this.#parts.memories.idOf(...args);
+    return this.#parts.writer.idOf(...args);
   }
 
   indexingOf(...args: Args<"indexingOf">) {
@@ -276,7 +276,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   // Usage
 
   summary(): UserSummary {
-    const { quota, index, ingests, memories, webhookDelivery } = this.#parts;
+    const { quota, index, ingests, writer, webhookDelivery } = this.#parts;
     const webhook = webhookDelivery.state();
     return {
       ...quota.held(),
@@ -288,17 +288,17 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
         ...(why !== undefined && { why }),
         createdAt,
       })),
-      quarantine: memories.waiting(),
+      quarantine: writer.waiting(),
       ...(webhook && { webhook }),
     };
   }
 
   recallOutcome(...args: Args<"recallOutcome">) {
-    return this.#parts.usage.outcome(...args);
+    return this.#parts.recallLog.outcome(...args);
   }
 
   memoryUsage(...args: Args<"memoryUsage">) {
-    return this.#parts.usage.list(...args);
+    return this.#parts.recallLog.list(...args);
   }
 
   // Export and import
@@ -320,7 +320,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   importMemories(...[owner, given]: Args<"importMemories">) {
     if (given.epoch === this.epoch()) this.#noteOwner(owner, "memory");
-    return this.#parts.memories.import(owner, given);
+    return this.#parts.writer.import(owner, given);
   }
 
   // Erasure
@@ -338,15 +338,15 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   erasureState(...args: Args<"erasureState">) {
-    return this.#parts.eraser.state(...args);
+    return this.#parts.erasures.state(...args);
   }
 
   async wakeErasures(...[ids = []]: Args<"wakeErasures">) {
-    const { alarms, eraser } = this.#parts;
+    const { alarms, erasures, erasureDrive } = this.#parts;
     // The alarm may be gone after its last retry, without a word to the object.
     await alarms.load();
-    for (const id of ids) await eraser.takeOver(id);
-    alarms.scheduleBy(eraser.drive.nextDue());
+    for (const id of ids) await erasures.takeOver(id);
+    alarms.scheduleBy(erasureDrive.nextDue());
   }
 
   #noteOwner(owner: Owner, by: keyof typeof CATALOGUE_WITHIN_MS): void {

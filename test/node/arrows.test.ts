@@ -14,6 +14,7 @@ const FLOORS = [
   "ingest changes usage transfer",
   "recall erasure",
   "context",
+  "assemble",
 ];
 
 const room = (name: string, paths: string, imports = ""): Room => ({
@@ -89,13 +90,13 @@ const parts = [
   "storage",
   "prompt-cache",
   "prompt-cache.ts",
+  "user-memory/schema.ts",
   ...FLOORS.map((floor) =>
     floor
       .split(" ")
       .map((name) => `user-memory/${name}`)
       .join(" "),
   ),
-  "user-memory/schema.ts",
   "user-memory/assemble.ts",
   "user-memory.ts",
 ].map((names) => ({ paths: names.split(" ").map((name) => `durable-objects/${name}`) }));

@@ -64,3 +64,12 @@ it("one file has the SQL of each table of D1", () => {
   };
   expect(unowned(tables, texts, statementOn)).toEqual({});
 });
+
+it("asks each part with data outside of its tables when an erasure begins", () => {
+  const classes = textsOf("durable-objects/**/*.ts").filter(([, text]) =>
+    /^export class \w+ implements .*\bErasable\b/m.test(text),
+  );
+  const assembly = readFileSync(join(root, "durable-objects/user-memory/assemble/rooms.ts"), "utf8");
+  const [, parts = ""] = /const parts = \[([^\]]+)\];/.exec(assembly) ?? [];
+  expect(parts.split(",").map((part) => part.trim())).toHaveLength(classes.length);
+});

@@ -1,3 +1,4 @@
+import type { Erasable, ErasedData } from "./erasable.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 
 /** Delay of a new user's row in the catalogue, unless a write of a thread or of memories brings it before. */
@@ -7,7 +8,7 @@ export const CATALOGUE_WITHIN_MS = { entry: 60_000, memory: 24 * 3600_000, threa
  * The user's id, which the object's name has only a hash of. Written with the first write, for the views of threads and the
  * catalogue of users in D1. Owns the SQL of `owner`; `due_at` is null once the catalogue has the user.
  */
-export class OwnerRecord {
+export class OwnerRecord implements Erasable {
   readonly #sql: SqlStorage;
   /** True if it is stored for sure: every write asks, and only the first two look. */
   #known = false;
@@ -62,8 +63,8 @@ export class OwnerRecord {
     return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM owner").one().due;
   }
 
-  /** An erasure has removed the row. */
-  erased(): void {
-    this.#known = false;
+  /** An erasure of the user has removed the row. */
+  erase({ what }: ErasedData): void {
+    if (what === "user") this.#known = false;
   }
 }

@@ -1,3 +1,4 @@
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { MODEL_NAME, type VectorName } from "../search-index/vector-rows.ts";
 
 /**
@@ -80,9 +81,11 @@ type Schema = { type: string; name: string; sql: string };
  */
 export class ErasedTables {
   readonly #sql: SqlStorage;
+  readonly #erasureEpoch: Pick<ErasureEpoch, "next">;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, erasureEpoch: Pick<ErasureEpoch, "next">) {
     this.#sql = sql;
+    this.#erasureEpoch = erasureEpoch;
   }
 
   /** True if the user has nothing here. */
@@ -97,10 +100,11 @@ export class ErasedTables {
   }
 
   /**
-   * Renames all tables by this epoch, which no other erasure has. Returns the number of the last thread: later threads have
-   * greater ones. Call it in a transaction.
+   * Begins the next epoch, after this version, and renames all tables by it, as no other erasure has it. Returns the number of the
+   * last thread: later threads have greater ones. Call it in a transaction.
    */
-  hide(epoch: number): { lastThread: number } {
+  hide(upTo: number): { epoch: number; lastThread: number } {
+    const epoch = this.#erasureEpoch.next(upTo);
     const { seq } = this.#sql
       .exec<{ seq: number }>(
         "SELECT COALESCE(MAX(seq), 0) AS seq FROM sqlite_sequence WHERE name = 'threads'",
@@ -121,7 +125,7 @@ export class ErasedTables {
     for (const fill of FILL) this.#sql.exec(fill, ZEROS);
     for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
     this.#sql.exec("UPDATE entry_count SET n = 0");
-    return { lastThread: seq };
+    return { epoch, lastThread: seq };
   }
 
   /**

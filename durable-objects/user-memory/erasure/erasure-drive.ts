@@ -1,15 +1,24 @@
 import { type Receipt, receiptOf } from "../../../src/domain/erasure/receipt.ts";
 import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import { backOff } from "../../storage/back-off.ts";
-import { countFailure, userOf } from "./erasure-fence.ts";
-import type { OpenErasure } from "./erasure-log.ts";
+import { countFailure, type ErasureFence, userOf } from "./erasure-fence.ts";
+import type { ErasureLog, OpenErasure } from "./erasure-log.ts";
+import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
+import type { ReceiptKey } from "../../../src/platform/receipt-key.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
-import type { EraserDependencies } from "./eraser-dependencies.ts";
 
-type ErasureDriveDependencies = Pick<
-  EraserDependencies,
-  "records" | "receipts" | "vectors" | "log" | "fence" | "alarms" | "now"
-> & { steps: ErasureSteps };
+type ErasureDriveDependencies = {
+  steps: ErasureSteps;
+  log: ErasureLog;
+  fence: ErasureFence;
+  records: ErasureRecords;
+  receipts: ReceiptKey;
+  vectors: Pick<VectorSync, "outbox">;
+  alarms: AlarmScheduler;
+  now: () => number;
+};
 
 /**
  * Drives the erasures that have begun. Raises the fence of each, then empties one store after another, with back-off, until each

@@ -20,9 +20,10 @@ export class ErasureFence {
     this.#deps = deps;
   }
 
-  /** Another erasure began: D1 does not know of it yet. */
-  reset(): void {
+  /** Another erasure began: D1 does not know of it yet, and the alarm drives it. */
+  begin(): void {
     this.#holds = false;
+    this.#deps.alarms.scheduleBy(this.#deps.log.nextDue());
   }
 
   /** True if D1 hides all that was erased. Where it may not, it is told now; false if it does not answer. */

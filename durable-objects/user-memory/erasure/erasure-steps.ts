@@ -1,17 +1,35 @@
-import type { ErasedTable, Fence } from "../../../src/platform/d1/erasure-records.ts";
+import type { ErasedTable, ErasureRecords, Fence } from "../../../src/platform/d1/erasure-records.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import type { FreePages } from "../core/free-pages.ts";
+import type { Transactions } from "../core/transactions.ts";
+import type { MemoryTable } from "../memories/memory-table.ts";
+import type { MemoryWriter } from "../memories/memory-writer.ts";
+import type { WordMerger } from "../search-index/word-merger.ts";
+import type { Conversations } from "../threads/conversations.ts";
+import type { MessagePurger } from "../threads/message-purger.ts";
+import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import type { StorageReset } from "./storage-reset.ts";
 import { turn } from "../../../src/platform/turn.ts";
-import { type Erased, type OpenErasure, rangesOf } from "./erasure-log.ts";
-import type { EraserDependencies } from "./eraser-dependencies.ts";
+import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
 
 export type ErasedScope = Erased & { what: "scope" };
-type ErasureStepsDependencies = EraserDependencies & {
+type ErasureStepsDependencies = {
+  log: ErasureLog;
   tables: ErasedTables;
   reset: StorageReset;
+  pages: FreePages;
+  merger: WordMerger;
+  table: MemoryTable;
+  writer: MemoryWriter;
+  conversations: Conversations;
+  purger: MessagePurger;
+  vectors: VectorSync;
+  records: ErasureRecords;
+  transactions: Transactions;
+  now: () => number;
 };
 
 /** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */
@@ -182,14 +200,14 @@ export class ErasureSteps {
 
   /** True if the full-text index has no deleted words any more, not even under tombstones. */
   async #wordsGone(id: string): Promise<boolean> {
-    const { log, words } = this.#deps;
+    const { log, merger } = this.#deps;
     const open = log.get(id);
     if (open === null) return false;
-    const mergedIn = open.mergedIn ?? words.startRound();
+    const mergedIn = open.mergedIn ?? merger.startRound();
     if (open.mergedIn === null) log.save({ ...open, mergedIn });
-    await words.run();
-    if (words.hasEnded(mergedIn)) return true;
-    words.startRound();
+    await merger.run();
+    if (merger.hasEnded(mergedIn)) return true;
+    merger.startRound();
     return false;
   }
 

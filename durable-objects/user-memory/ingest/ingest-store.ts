@@ -1,3 +1,4 @@
+import type { Erasable, ErasedData } from "../core/erasable.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { FailedRange, Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
@@ -52,7 +53,7 @@ const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 const COLUMNS = "id, thread, due_at, state, extracted IS NOT NULL AS has_extracted";
 
 /** The ingests of a user, and how far each thread is extracted. Owns the SQL of `ingests` and `ingested_threads`. */
-export class IngestStore {
+export class IngestStore implements Erasable {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
@@ -203,8 +204,9 @@ export class IngestStore {
     this.#delete("due_at IS NULL AND ended_at <= ?", now - KEPT_MS);
   }
 
-  deleteScope(scope: string): void {
-    this.#delete("scope = ?", scope);
+  /** The ingests of a scope; those of the user are in a table. */
+  erase(data: ErasedData): void {
+    if (data.what === "scope") this.#delete("scope = ?", data.scope);
   }
 
   /** The ingest that waits for the end of a thread's last session; null if none does. */

@@ -1,3 +1,4 @@
+import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { Precondition } from "../../../src/domain/conditions.ts";
 import type { Embedder, TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
@@ -70,7 +71,7 @@ const FORGET_SLICE = 1000;
 const CITATIONS = 32;
 
 /** The one writer of a user's memories. It decides each write on the stored rows, one after another. */
-export class MemoryWriter {
+export class MemoryWriter implements Erasable {
   readonly #deps: MemoryWriterDependencies;
   readonly #pending: PendingWrites;
   readonly #writes: DecidedWrites;
@@ -417,16 +418,12 @@ export class MemoryWriter {
     });
   }
 
-  /** An erasure deleted all memories and intents. Writes that are being decided start again. */
-  erased(): void {
+  /** All memories and intents are gone, and writes that are being decided start again; of a scope, waiting writes are rejected. */
+  erase(data: ErasedData): void {
+    if (data.what === "scope") return this.#writes.rejectWritesTo(data.scope);
     this.#pending.forgetCount++;
     this.#pending.log.clearEverything();
     this.#deps.table.forgetOwner();
-  }
-
-  /** Rejects the waiting writes to an erased scope. */
-  rejectWritesTo(scope: string): void {
-    this.#writes.rejectWritesTo(scope);
   }
 
   /** These memories, the summaries of them, and, unless entries are kept, the other memories that name their entries. */

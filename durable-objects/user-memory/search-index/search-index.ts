@@ -1,3 +1,4 @@
+import type { Erasable, ErasedData } from "../core/erasable.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { notTombstoned } from "../core/tombstone-ranges.ts";
 import type { Documents } from "./documents.ts";
@@ -33,7 +34,7 @@ export const ONLY_WORDS: IndexedText = { model: "", dimensions: 0, vector: null,
  * Words (FTS5), vectors (int8) and word pieces of all that one user can recall. A document is found by its words at once, and
  * by its vector once it is embedded. Owns the SQL of `unembedded` and `index_state`.
  */
-export class SearchIndex {
+export class SearchIndex implements Erasable {
   readonly #sql: SqlStorage;
   readonly documents: Documents;
   readonly vectors: VectorStore;
@@ -253,6 +254,11 @@ export class SearchIndex {
   /** Number of changes since the object is awake. */
   get changes(): number {
     return this.#changes;
+  }
+
+  /** The caches have what an erasure of the user has removed. */
+  erase({ what }: ErasedData): void {
+    if (what === "user") this.forgetLoaded();
   }
 
   /** Drops the caches, which may be ahead of the storage after a rollback. */

@@ -1,3 +1,4 @@
+import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { Speakers } from "../../../src/domain/conversation/speakers.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { threadOwner } from "../../../src/domain/thread-id.ts";
@@ -84,7 +85,7 @@ const FAMILY = `
 const EXPORTED = 32;
 
 /** The rows of threads. Owns the SQL of `threads`. A thread that is `deleted` is there for its forks only. */
-export class ThreadStore {
+export class ThreadStore implements Erasable {
   readonly #sql: SqlStorage;
   readonly #removals: Removals;
   /** The number of the last change; null before it is read. Numbers of a transaction that was rolled back stay unused. */
@@ -112,9 +113,9 @@ export class ThreadStore {
     this.#removals.add("thread", () => this.#nextChange(), { ids: [id], erasure: true });
   }
 
-  /** All threads were erased: numbers begin anew. */
-  erased(): void {
-    this.#lastChange = null;
+  /** With all threads of the user, numbers begin anew. */
+  erase({ what }: ErasedData): void {
+    if (what === "user") this.#lastChange = null;
   }
 
   /** The live threads whose last change is between two numbers, in its order. Looks at each thread. */

@@ -1,3 +1,4 @@
+import type { Erasable, ErasedData } from "../core/erasable.ts";
 import { v7 as uuidv7 } from "uuid";
 import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { packed, unpacked } from "../../../src/domain/usage/shown-memories.ts";
@@ -34,7 +35,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * object's next write; behind 100 without one, the next recall stores them. Its id carries what it showed, so an outcome counts
  * after an eviction too.
  */
-export class RecallLog {
+export class RecallLog implements Erasable {
   readonly #deps: RecallLogDependencies;
   #served = new Map<string, ServedRecall>();
 
@@ -123,9 +124,9 @@ export class RecallLog {
     };
   }
 
-  /** An erasure has removed all of it. */
-  erased(): void {
-    this.#served = new Map();
+  /** An erasure of the user has removed all of it. */
+  erase({ what }: ErasedData): void {
+    if (what === "user") this.#served = new Map();
   }
 
   /** Reading goes on where nothing can be written: an answer does not depend on its own count. */

@@ -1,3 +1,4 @@
+import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
@@ -5,7 +6,7 @@ import { TombstoneRanges } from "../core/tombstone-ranges.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { ThreadStore } from "../threads/thread-store.ts";
 import { MessageCopies } from "./message-copies.ts";
-import { isMessage, MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
+import { isMessage, MEMORIES, MESSAGES } from "../core/position.ts";
 import { type OutgoingVector, VectorOutbox } from "./vector-outbox.ts";
 import type { VectorName } from "../search-index/vector-rows.ts";
 import { type VectorCacheOptions, type VectorMirror, VectorStore } from "../search-index/vector-store.ts";
@@ -24,7 +25,7 @@ type VectorSyncDependencies = {
 };
 
 /** The vectors of all documents here, and the outbox that mirrors them to Vectorize. */
-export class VectorSync implements VectorMirror {
+export class VectorSync implements VectorMirror, Erasable {
   readonly store: VectorStore;
   readonly outbox: VectorOutbox;
   readonly #deps: VectorSyncDependencies;
@@ -53,9 +54,10 @@ export class VectorSync implements VectorMirror {
     this.#remove(vectors, this.#copies.models());
   }
 
-  /** Removes vectors of these documents that are still to be sent. */
-  removeOnTheirWay(ranges: readonly PositionRange[]): void {
-    for (const range of ranges) this.outbox.removeRange(range);
+  /** Removes vectors of the user's documents that are still to be sent. */
+  erase(data: ErasedData): void {
+    if (data.what !== "user") return;
+    for (const range of data.ranges) this.outbox.removeRange(range);
     this.#wake();
   }
 

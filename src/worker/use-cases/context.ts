@@ -60,7 +60,12 @@ export async function context(
   const plan = await planOf(body, chosen.value);
   if (!plan.ok) return plan;
   const request = await requestOf(needs, plan.value, owner);
-  const made = await object.context({ ...request, ...(readOnly && { isUncounted: true }) });
+  const { length } = plan.value;
+  const made = await object.context({
+    ...request,
+    ...(length !== undefined && { history: length }),
+    ...(readOnly && { isUncounted: true }),
+  });
   return made.ok ? ok(await shownAs(needs, plan.value, made.value)) : made;
 }
 
@@ -110,11 +115,7 @@ const historyOf = (layers: readonly PlannedLayer[]): PlannedLayer | undefined =>
 const tokenizerOf = ({ tokenizer = "characters" }: ContextBody): TokenizerName => tokenizer;
 
 /** The request to the user's object: everything that the layers need, and one vector of the query. */
-async function requestOf(
-  needs: Needs,
-  { body, shown, layers, length }: Plan,
-  owner: Owner,
-): Promise<ContextRequest> {
+async function requestOf(needs: Needs, { body, shown, layers }: Plan, owner: Owner): Promise<ContextRequest> {
   const { query, threadId, thread, scope, snapshot, messages, referenceDate, timeZone } = body;
   const { budget, format, sources = false } = body;
   const tokenizer = tokenizerOf(body);
@@ -143,7 +144,6 @@ async function requestOf(
       snapshot: { name: snapshot, ttlMs: durationOr(body.snapshotTtl, HOUR_MS) },
     }),
     ...(messages !== undefined && { messages }),
-    ...(length !== undefined && { history: length }),
     ...(referenceDate !== undefined && { referenceDate }),
     ...(timeZone !== undefined && { timeZone }),
     ...(owners.length > 0 && { owners }),

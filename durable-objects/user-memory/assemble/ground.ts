@@ -1,0 +1,100 @@
+import type { Ports } from "../../../src/platform/bindings.ts";
+import { IdempotencyStore } from "../../storage/idempotency-store.ts";
+import { EntryStore } from "../../storage/entry-store.ts";
+import { migrate } from "../../storage/migrate.ts";
+import { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { Removals } from "../core/removals.ts";
+import { FreePages } from "../core/free-pages.ts";
+import { ErasureEpoch } from "../core/erasure-epoch.ts";
+import { OwnerRecord } from "../core/owner-record.ts";
+import { QuotaGuard } from "../core/quota-guard.ts";
+import { Transactions } from "../core/transactions.ts";
+import { ErasureFence } from "../erasure/erasure-fence.ts";
+import { ErasureLog } from "../erasure/erasure-log.ts";
+import { MemoryTable } from "../memories/memory-table.ts";
+import { migrations } from "../schema.ts";
+import { Documents } from "../search-index/documents.ts";
+import { SearchIndex } from "../search-index/search-index.ts";
+import { WordIndex } from "../search-index/word-index.ts";
+import { WordMerger } from "../search-index/word-merger.ts";
+import { LEXICAL } from "../threads/thread-store.ts";
+import { ThreadStores } from "../threads/thread-stores.ts";
+import { VectorSync } from "../vectorize/vector-sync.ts";
+
+/** The ground that every room stands on: the object's storage, its stores, the index over them, and transactions. */
+export type Ground = ReturnType<typeof assembleGround>;
+
+export function assembleGround(ctx: DurableObjectState, ports: Ports) {
+  const core = assembleCore(ctx, ports);
+  return { ...core, ...assembleIndex(core, ports) };
+}
+
+function assembleCore(ctx: DurableObjectState, ports: Ports) {
+  const { storage } = ctx;
+  const { sql } = storage;
+  const { now } = ports;
+  const isNew = migrate(storage, migrations);
+  const pages = new FreePages(sql);
+  const removals = new Removals(sql, now);
+  const stores = new ThreadStores(sql, removals);
+  const table = new MemoryTable(sql, removals);
+  const erasureEpoch = new ErasureEpoch(sql);
+  if (isNew) erasureEpoch.begin(now());
+  return {
+    storage,
+    sql,
+    now,
+    objectId: ctx.id.toString(),
+    alarms: new AlarmScheduler(storage),
+    answers: new IdempotencyStore(ctx),
+    pages,
+    removals,
+    stores,
+    table,
+    entries: new EntryStore(ctx),
+    quota: new QuotaGuard(sql, ports, { pages, threads: stores.threads, memories: table }),
+    owner: new OwnerRecord(sql),
+    erasureEpoch,
+  };
+}
+
+/** The vectors of all documents, and the search index over memories and messages. */
+function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
+  const { storage, sql, now, objectId: owner, alarms, answers, stores, table } = core;
+  const vectors = new VectorSync({
+    sql,
+    table,
+    threads: stores.threads,
+    alarms,
+    vectors: ports.vectors,
+    messages: ports.recall.messageIndexing === "vectorize",
+    cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, owner, now },
+    now,
+  });
+  const words = new WordIndex(sql);
+  const merger = new WordMerger({ sql, words, alarms, now });
+  const documents = new Documents({ memories: table, messages: stores.messages });
+  const index = new SearchIndex(sql, {
+    documents,
+    vectors: vectors.store,
+    words,
+    merger,
+    lexicalThreads: LEXICAL,
+  });
+  return {
+    vectors,
+    merger,
+    documents,
+    index,
+    transactions: new Transactions({ storage, answers, index, alarms, now }),
+    byMeaning: ports.recall.messageIndexing !== "lexical",
+  };
+}
+
+/** Erasures under way: every write of memories asks for their fence. */
+export type Fences = ReturnType<typeof assembleFences>;
+
+export function assembleFences({ sql, alarms }: Ground, { erasures: records }: Ports) {
+  const log = new ErasureLog(sql);
+  return { log, fence: new ErasureFence({ log, records, alarms }) };
+}

@@ -1,0 +1,222 @@
+import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
+import type { Ports } from "../../../src/platform/bindings.ts";
+import { ChangesFeed } from "../changes/changes-feed.ts";
+import { WebhookDelivery } from "../changes/webhook-delivery.ts";
+import { TombstoneRanges } from "../core/tombstone-ranges.ts";
+import { Entries } from "../entries/entries.ts";
+import { Eraser } from "../erasure/eraser.ts";
+import { MemoryIndex } from "../memories/memory-index.ts";
+import { SimilarMemories } from "../memories/similar-memories.ts";
+import { MemoryWriter } from "../memories/memory-writer.ts";
+import { RecallLog } from "../usage/recall-log.ts";
+import { UsageStore } from "../usage/usage-store.ts";
+import { RecallService } from "../recall/recall-service.ts";
+import { HybridSearch } from "../recall/hybrid-search.ts";
+import { migrations } from "../schema.ts";
+import type { IndexedText } from "../search-index/vector-store.ts";
+import { Conversations } from "../threads/conversations.ts";
+import { MessagePurger } from "../threads/message-purger.ts";
+import { ThreadMessages } from "../threads/thread-messages.ts";
+import { Consolidation } from "../ingest/consolidation.ts";
+import { IngestRunner } from "../ingest/ingest-runner.ts";
+import { CitedStatements } from "../ingest/cited-statements.ts";
+import { IngestService } from "../ingest/ingest-service.ts";
+import { IngestStore } from "../ingest/ingest-store.ts";
+import { ModelUsage } from "../ingest/model-usage.ts";
+import { NextStep } from "../ingest/next-step.ts";
+import { SecondLook } from "../ingest/second-look.ts";
+import { ProposalMemories } from "../ingest/proposal-memories.ts";
+import { Exporter } from "../transfer/exporter.ts";
+import { Importer } from "../transfer/importer.ts";
+import { Reindexer } from "../transfer/reindexer.ts";
+import { Embedding } from "../vectorize/embedding.ts";
+import { ErasedTables } from "../erasure/erased-tables.ts";
+import { StorageReset } from "../erasure/storage-reset.ts";
+import { ErasureSteps } from "../erasure/erasure-steps.ts";
+import { ErasureRegister } from "../erasure/erasure-register.ts";
+import { ErasureDrive } from "../erasure/erasure-drive.ts";
+import type { Fences, Ground } from "./ground.ts";
+
+export type Threads = ReturnType<typeof assembleThreads>;
+
+/** Threads, and the entries that a message may set. */
+export function assembleThreads(ground: Ground, ports: Ports, { log: erasures }: Fences) {
+  const { stores, sql, erasureEpoch, entries: entryStore } = ground;
+  const purger = new MessagePurger({ ...ground, messages: stores.messages, erasures });
+  const { catalogue, unlisted } = ports;
+  const conversations = new Conversations({ ...ground, catalogue, unlisted, purger });
+  erasureEpoch.onRaised(() => conversations.rewriteCatalogue());
+  const ingestStore = new IngestStore(sql);
+  const messages = new ThreadMessages({
+    ...ground,
+    indexNow: (text) => indexedNow(ports, text),
+    messagesChanged: (id) => conversations.messagesChanged(id),
+    messageDeleted: ({ n }, seq) => ingestStore.forgetMessage(n, seq),
+  });
+  const entries = new Entries({ ...ground, entries: entryStore, messages });
+  return { purger, conversations, messages, ingestStore, entries };
+}
+
+export type Memories = ReturnType<typeof assembleMemories>;
+
+export function assembleMemories(ground: Ground, ports: Ports, { fence }: Fences) {
+  const { index, table, owner } = ground;
+  const memoryIndex = new MemoryIndex(index, table, ports.loadedLexicon);
+  const { records, embedder, predicates, auditLog, quarantineMs } = ports;
+  const writer = new MemoryWriter({
+    ...ground,
+    records,
+    index: memoryIndex,
+    note: owner,
+    fence,
+    embedder,
+    similar: new SimilarMemories(index, table),
+    predicates,
+    auditLog,
+    quarantineMs,
+  });
+  return { memoryIndex, writer };
+}
+
+export type Recalls = ReturnType<typeof assembleRecall>;
+
+export function assembleRecall(ground: Ground, ports: Ports, { messages }: Pick<Threads, "messages">) {
+  const { sql, index, table, stores, owner, transactions } = ground;
+  const lexicon = () => wordModelOf(ports);
+  const embedding = new Embedding({ ...ground, embedder: ports.embedder, lexicon });
+  const log = new RecallLog({ ...ground, store: new UsageStore(sql, table) });
+  transactions.onBegin(() => log.joins());
+  const recall = new RecallService({
+    ...ground,
+    log,
+    search: new HybridSearch(index, table, ports.recall.models),
+    tables: { memories: table, messages: stores.messages, tombstones: new TombstoneRanges(sql) },
+    messages,
+    vectorize: ports.vectors,
+    ownerId: () => owner.id() ?? table.owner()?.id ?? null,
+    lexicon,
+    target: () => embedding.target(),
+    formerEmbedders: ports.formerEmbedders,
+  });
+  return { embedding, recallLog: log, recall };
+}
+
+/** The feed of changes, and the webhook that tells of them. */
+export function assembleChanges(ground: Ground, { webhook }: Ports, { writer }: Memories) {
+  const { removals, table: memories, stores, erasureEpoch, transactions } = ground;
+  const changes = new ChangesFeed({
+    removals,
+    memories,
+    threads: stores.threads,
+    erasureEpoch,
+    firstPending: () => writer.firstPending(),
+  });
+  const webhookDelivery = new WebhookDelivery({ ...ground, webhook, feed: changes });
+  if (webhook !== null) transactions.onBegin(() => ({ end: () => webhookDelivery.schedule() }));
+  return { changes, webhookDelivery };
+}
+
+/** Export, import and reindex. */
+export function assembleTransfer(
+  ground: Ground,
+  { records, embedder: { model } }: Ports,
+  { conversations, messages, memoryIndex, writer }: Threads & Memories,
+) {
+  return {
+    reindexer: new Reindexer({ ...ground, records, index: memoryIndex, writer, model, conversations }),
+    exporter: new Exporter(ground),
+    importer: new Importer({ ...ground, messages, conversations }),
+  };
+}
+
+export function assembleIngest(
+  ground: Ground,
+  ports: Ports,
+  { ingestStore: store, conversations, messages, writer }: Threads & Memories,
+) {
+  const { sql, stores, owner, now } = ground;
+  const { embedder, predicates, languageModel } = ports;
+  const usage = new ModelUsage({ sql, quota: ports.modelQuota, tenant: ports.tenantModelUsage });
+  const proposals = new ProposalMemories({
+    embedder,
+    predicates,
+    lineage: stores.lineage,
+    remember: (user, request) => writer.remember(user, request),
+    knownAs: (user, candidate) => writer.knownAs(user, candidate),
+  });
+  const steps = new NextStep({
+    store,
+    reader: stores.reader,
+    lineage: stores.lineage,
+    waiting: (id) => writer.stored(id),
+    usage,
+    extraction: ports.extraction,
+    secondLook: new SecondLook({ usage, languageModel, now }),
+    languageModel,
+    now,
+  });
+  const ingestRunner = new IngestRunner({
+    ...ground,
+    store,
+    steps,
+    proposals,
+    owner: () => owner.get(),
+    sleep: ports.sleep,
+  });
+  return {
+    citations: new CitedStatements({ stores, now }),
+    ingestRunner,
+    ingests: new IngestService({
+      ...ground,
+      store,
+      conversations,
+      messages,
+      runner: ingestRunner,
+      languageModel,
+    }),
+    consolidation: new Consolidation({ ...ground, writer, embedder, languageModel, usage }),
+  };
+}
+
+/** `abort`: stops the object without what was written since the last `await`. */
+export function assembleErasure(
+  ground: Ground,
+  { erasures: records, receipts }: Ports,
+  rooms: Fences & Threads & Memories & Recalls & { abort: () => void },
+) {
+  const { sql, table, vectors, owner, stores, index, erasureEpoch } = ground;
+  const { conversations, writer, recallLog, ingestStore } = rooms;
+  const tables = new ErasedTables(sql, erasureEpoch);
+  const reset = new StorageReset({ ...ground, ...rooms, tables, migrations });
+  const steps = new ErasureSteps({ ...ground, ...rooms, tables, reset, records });
+  const register = new ErasureRegister({ ...ground, ...rooms, records, threads: stores.threads });
+  const parts = [vectors, writer, owner, recallLog, stores.threads, index, ingestStore];
+  return {
+    erasures: register,
+    eraser: new Eraser({ register, parts, tables, table, conversations, steps }),
+    erasureDrive: new ErasureDrive({ ...ground, ...rooms, steps, records, receipts }),
+  };
+}
+
+/** The vector and the word pieces of a text; undefined unless both models are in the isolate's memory. */
+function indexedNow({ embedder, loadedLexicon }: Ports, text: string): IndexedText | undefined {
+  const lexicon = loadedLexicon();
+  const vector = embedder.embedNow?.(text);
+  if (lexicon === null || vector === undefined) return undefined;
+  return {
+    model: embedder.model,
+    dimensions: embedder.dimensions,
+    vector,
+    pieces: distinctPieces(lexicon, text),
+  };
+}
+
+/** The word model; null if it fails to load, and recall works without it. */
+async function wordModelOf({ lexicon }: Ports): Promise<Lexicon | null> {
+  try {
+    return await lexicon();
+  } catch (error) {
+    console.error({ message: "word model unavailable", error: String(error) });
+    return null;
+  }
+}
