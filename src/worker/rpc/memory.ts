@@ -8,8 +8,14 @@ export type AnswerBound = (
   by: { props: unknown; env: Bindings; ctx: ExecutionContext },
 ) => Promise<BindingAnswer>;
 
+/** A type with a name, which the declarations of the packages can write out. */
+type MemoryClass = new (
+  ctx: ExecutionContext,
+  env: Bindings,
+) => WorkerEntrypoint<Bindings, unknown> & { call: (call: BindingCall) => Promise<BindingAnswer> };
+
 /** The entrypoint for other Workers of the account, over the same routes as HTTP. */
-export const memoryOf = (answer: AnswerBound) =>
+export const memoryOf = (answer: AnswerBound): MemoryClass =>
   class Memory extends WorkerEntrypoint<Bindings, unknown> {
     /** One call of the API. `cairn({ binding })` makes them. */
     call(call: BindingCall): Promise<BindingAnswer> {
