@@ -1,7 +1,7 @@
 // An agent that remembers: `node agent.js "I live in Lisbon"`, and another day `node agent.js "Where do I live?"`.
 import { gateway, generateText, isStepCount, wrapLanguageModel } from "ai";
-import { cairn } from "cairn-memory";
-import { cairnMemory, memoryTools } from "cairn-memory/adapters/ai-sdk";
+import { cairn } from "edgecairn";
+import { cairnMemory, memoryTools } from "edgecairn/adapters/ai-sdk";
 import { offlineModel } from "./offline-model.js";
 
 const { CAIRN_URL, CAIRN_TOKEN, CAIRN_USER: user = "alice" } = process.env;

@@ -23,7 +23,7 @@ import { type Part, partsOf } from "./transfer/parts.ts";
 import { calledAs } from "./transfer/called-as.ts";
 
 /** By this name the published command finds the importers, which the build names in place of their source. */
-const IMPORTERS = "cairn-memory-importers";
+const IMPORTERS = "@edgecairn/importers";
 
 const usage = `usage: ${calledAs("import")} (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
   --file   an export; may be given several times
@@ -163,7 +163,7 @@ async function importers(): Promise<typeof import("../importers/src/main.ts")> {
     if (!String(error).includes(`Cannot find package '${IMPORTERS}'`)) throw error;
     throw new CannotGoOn(
       `--from needs the package ${IMPORTERS}, beside the command. Install both here, and repeat the command:\n` +
-        `npm install cairn-memory ${IMPORTERS}`,
+        `npm install edgecairn ${IMPORTERS}`,
     );
   }
 }

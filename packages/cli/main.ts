@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx cairn-memory token|export|import|doctor|mcp`: the commands of the repository that need nothing but a Cairn's address, as the build of
+// `npx edgecairn token|export|import|doctor|mcp`: the commands of the repository that need nothing but a Cairn's address, as the build of
 // packages/client bundles them.
 import { argv, env, exit } from "node:process";
 import { version } from "../client/package.json";
@@ -19,16 +19,16 @@ if (name === "--version") {
   exit(0);
 }
 if (command === undefined) {
-  if (name !== "" && name !== "--help") console.error(`cairn-memory: '${name}' is not a command.\n`);
-  console.error(`usage: cairn-memory ${Object.keys(commands).join("|")} …
+  if (name !== "" && name !== "--help") console.error(`edgecairn: '${name}' is not a command.\n`);
+  console.error(`usage: edgecairn ${Object.keys(commands).join("|")} …
   token   mints a token with the secret in CAIRN_SECRET
   export  writes a tenant's memory to files
   import  reads such files into a Cairn; with --from SOURCE, the exports of other systems,
-          for which it needs the package cairn-memory-importers
+          for which it needs the package @edgecairn/importers
   doctor  says what is wrong with a deployment, and what to do
   mcp     prints how Claude Code, Codex, Cursor or VS Code gets a Cairn
 
-cairn-memory COMMAND --help prints the options of one.`);
+edgecairn COMMAND --help prints the options of one.`);
   exit(name === "--help" ? 0 : 2);
 }
 // In the repository, `npm run token` makes a secret for development. Anywhere else a new secret would open nothing.

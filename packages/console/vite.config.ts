@@ -10,7 +10,7 @@ export default defineConfig({
   base: "./",
   logLevel: "warn",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  resolve: { alias: { "cairn-memory": join(root, "../client/src/index.ts") } },
+  resolve: { alias: { edgecairn: join(root, "../client/src/index.ts") } },
   build: {
     target: "es2023",
     assetsDir: "console",

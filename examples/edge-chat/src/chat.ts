@@ -1,4 +1,4 @@
-import type { Cairn } from "cairn-memory";
+import type { Cairn } from "edgecairn";
 import { failedBy, unlessForgotten } from "./forgotten.ts";
 import type { ChatModel, Turn } from "./model.ts";
 

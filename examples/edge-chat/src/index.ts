@@ -1,4 +1,4 @@
-import { type Cairn, cairn, CairnError, mintToken } from "cairn-memory";
+import { type Cairn, cairn, CairnError, mintToken } from "edgecairn";
 import { answer, lastConversation, newConversation } from "./chat.ts";
 import { echo } from "./echo.ts";
 import type { Env } from "./env.ts";

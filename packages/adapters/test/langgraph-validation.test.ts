@@ -7,7 +7,7 @@ import { clientOf, newUser } from "./cairn.ts";
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it });
 
 const initializer = {
-  checkpointerName: "cairn-memory",
+  checkpointerName: "edgecairn",
   createCheckpointer: async () => {
     const user = newUser();
     return new CairnSaver({ memory: await clientOf(user), user });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   mkdirSync(modules);
   symlinkSync(join(adapters, "node_modules/ai"), join(modules, "ai"));
   // As `npm run build` left it.
-  symlinkSync(join(root, "packages/client"), join(modules, "cairn-memory"));
+  symlinkSync(join(root, "packages/client"), join(modules, "edgecairn"));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -39,7 +39,7 @@ const { metafile } = await build({
       // A package of their own, which the command imports when it is asked to.
       setup: (bundler) =>
         bundler.onResolve({ filter: /\/importers\/src\/main\.ts$/ }, () => ({
-          path: "cairn-memory-importers",
+          path: "@edgecairn/importers",
           external: true,
         })),
     },

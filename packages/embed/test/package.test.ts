@@ -13,7 +13,7 @@ import { fromNow } from "../../../test/from-now.ts";
 const project = join(import.meta.dirname, "..");
 const root = join(project, "../..");
 const folder = mkdtempSync(join(tmpdir(), "cairn-embed-"));
-const installed = join(folder, "node_modules/cairn-memory-embed");
+const installed = join(folder, "node_modules/@edgecairn/embed");
 const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
 const npm = (cwd: string, ...args: string[]) => execFileSync("npm", args, { cwd, encoding: "utf8" });
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
@@ -37,13 +37,13 @@ it("comes alone", () => {
   const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as {
     packages: Record<string, unknown>;
   };
-  expect(Object.keys(packages)).toEqual(["", "node_modules/cairn-memory-embed"]);
+  expect(Object.keys(packages)).toEqual(["", "node_modules/@edgecairn/embed"]);
 });
 
 it("has types that need nothing else", () => {
   write(
     "app.ts",
-    `import { testCairn } from "cairn-memory-embed/testing";
+    `import { testCairn } from "@edgecairn/embed/testing";
      const { token } = await testCairn();
      export const minted: string = await token("alice", { scope: ["read"] });
      // @ts-expect-error no scope
@@ -64,8 +64,8 @@ it("bundles into a Worker that embeds all of Cairn", () => {
   write(
     "worker.ts",
     `import { Hono } from "hono";
-     import { cairnApp, cairnWorker, type CairnBindings } from "cairn-memory-embed/worker";
-     export { PromptCache, UserMemory } from "cairn-memory-embed/worker";
+     import { cairnApp, cairnWorker, type CairnBindings } from "@edgecairn/embed/worker";
+     export { PromptCache, UserMemory } from "@edgecairn/embed/worker";
      const app = new Hono<{ Bindings: CairnBindings }>();
      app.get("/", (c) => c.text("the app"));
      app.route("/memory", cairnApp);

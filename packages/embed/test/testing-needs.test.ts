@@ -12,7 +12,7 @@ function refusal(...flags: string[]): { message: string; caused: boolean } {
   const args = [...flags, "--disable-warning=ExperimentalWarning", "--input-type=module", "-e", script];
   return JSON.parse(execFileSync(process.execPath, args, { cwd: project, encoding: "utf8" }));
 }
-const sentence = `cairn-memory-embed/testing needs Node 22.16 or newer, or Deno 2.2: this is Node ${process.versions.node}`;
+const sentence = `@edgecairn/embed/testing needs Node 22.16 or newer, or Deno 2.2: this is Node ${process.versions.node}`;
 
 it("says which Node the Cairn for tests wants where there is no SQLite, and shows no other error", () => {
   expect(refusal("--no-experimental-sqlite")).toEqual({ message: sentence, caused: false });

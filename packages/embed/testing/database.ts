@@ -7,6 +7,6 @@ export async function databaseClass(): Promise<typeof DatabaseSync> {
   // Node 22.13 has SQLite, and no rows as arrays yet.
   if (sqlite !== null && "setReturnArrays" in sqlite.StatementSync.prototype) return sqlite.DatabaseSync;
   throw new Error(
-    `cairn-memory-embed/testing needs Node 22.16 or newer, or Deno 2.2: this is Node ${process.versions.node}`,
+    `@edgecairn/embed/testing needs Node 22.16 or newer, or Deno 2.2: this is Node ${process.versions.node}`,
   );
 }

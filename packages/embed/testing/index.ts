@@ -1,4 +1,4 @@
-// `cairn-memory-embed/testing`: the real Cairn in one Node process, for tests. Nothing is written down twice: it is the Worker's
+// `@edgecairn/embed/testing`: the real Cairn in one Node process, for tests. Nothing is written down twice: it is the Worker's
 // own code, over SQLite in memory where Cloudflare has D1 and Durable Objects.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

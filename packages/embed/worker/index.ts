@@ -1,4 +1,4 @@
-// `cairn-memory-embed/worker`: the whole Worker, inside one's own. Its types are written out here, since what they are made of
+// `@edgecairn/embed/worker`: the whole Worker, inside one's own. Its types are written out here, since what they are made of
 // does not go into the package.
 import type { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 import type { Hono } from "hono";

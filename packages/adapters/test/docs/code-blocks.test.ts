@@ -10,7 +10,7 @@ const adapters = join(import.meta.dirname, "../..");
 const root = join(adapters, "../..");
 const folder = mkdtempSync(join(tmpdir(), "cairn-code-blocks-"));
 // The package beside the SDKs, as an install puts it.
-const client = join(folder, "cairn-memory");
+const client = join(folder, "edgecairn");
 cpSync(join(root, "packages/client/dist"), client, { recursive: true });
 symlinkSync(join(adapters, "node_modules"), join(folder, "node_modules"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -26,7 +26,7 @@ const AWAY = ["@ai-sdk/openai", "@getzep/zep-cloud"];
 
 /** What every page has: a client, and the user whose memory it is. */
 const NAMES = `
-declare const memory: import("cairn-memory").Cairn;
+declare const memory: import("edgecairn").Cairn;
 declare const user: string;
 ${AWAY.map((name) => `declare module "${name}";`).join("\n")}
 `;
@@ -36,9 +36,9 @@ const installed = (name: string) => ({
   [`${name}/*`]: [join(adapters, "node_modules", name, "*")],
 });
 const published = {
-  "cairn-memory": [join(client, "client/index.d.ts")],
-  "cairn-memory/adapters/*": [join(client, "adapters/*.d.ts")],
-  "cairn-memory-embed/*": [join(root, "packages/embed/dist/*.d.ts")],
+  edgecairn: [join(client, "client/index.d.ts")],
+  "edgecairn/adapters/*": [join(client, "adapters/*.d.ts")],
+  "@edgecairn/embed/*": [join(root, "packages/embed/dist/*.d.ts")],
   ...Object.fromEntries(
     ["hono", "jose", "standardwebhooks"].map((name) => [name, [join(root, "node_modules", name)]]),
   ),
@@ -97,7 +97,7 @@ const others = [
 ] as const;
 
 const uses = (sdk: string) => {
-  const own = new RegExp(`"(?:${sdk}(?:/[^"]*)?|cairn-memory/adapters/${sdk}[^"]*)"`);
+  const own = new RegExp(`"(?:${sdk}(?:/[^"]*)?|edgecairn/adapters/${sdk}[^"]*)"`);
   return ({ text }: CodeBlock) => own.test(text);
 };
 

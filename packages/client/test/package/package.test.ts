@@ -75,10 +75,10 @@ describe("the client over a server", () => {
 
   it("comes alone, and is what it was here", async () => {
     const installed = readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."));
-    expect(installed).toEqual(["cairn-memory"]);
+    expect(installed).toEqual(["edgecairn"]);
     write(
       "app.js",
-      `import { cairn, CairnError } from "cairn-memory";
+      `import { cairn, CairnError } from "edgecairn";
        const memory = cairn({ url: process.env.URL, token: async () => process.env.TOKEN });
        await memory.memories.remember("alice", { text: "I moved to Lisbon in March" });
        const { hits } = await memory.recall("alice", { query: "where do I live?" });
@@ -97,7 +97,7 @@ describe("the client over a server", () => {
   it("has types that need nothing else", () => {
     write(
       "app.ts",
-      `import { cairn, type CairnError, type Memory, type RememberBody } from "cairn-memory";
+      `import { cairn, type CairnError, type Memory, type RememberBody } from "edgecairn";
        const memory = cairn({ url: "https://cairn.example.com", token: "t" });
        const body: RememberBody = { text: "x", tags: ["a"] };
        const made: Memory = await memory.memories.remember("alice", body, { idempotencyKey: "k" });
@@ -119,7 +119,7 @@ describe("the client over a server", () => {
 });
 
 describe("its commands", () => {
-  const command = join(folder, "node_modules/.bin/cairn-memory");
+  const command = join(folder, "node_modules/.bin/edgecairn");
   const ran = (args: string[], env: Record<string, string> = {}) => {
     const { CAIRN_SECRET: _, CAIRN_TOKEN: _token, ...rest } = process.env;
     return spawnSync(command, args, { cwd: folder, env: { ...rest, ...env }, encoding: "utf8" });
@@ -148,8 +148,8 @@ describe("its commands", () => {
     const { status, stdout, stderr } = ran(["import", "--from", "mem0", "mem0.json"]);
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toBe(
-      "--from needs the package cairn-memory-importers, beside the command. Install both here, and repeat the command:\n" +
-        "npm install cairn-memory cairn-memory-importers\n",
+      "--from needs the package @edgecairn/importers, beside the command. Install both here, and repeat the command:\n" +
+        "npm install edgecairn @edgecairn/importers\n",
     );
   });
 
@@ -167,15 +167,15 @@ describe("its commands", () => {
       { text: "Likes tea", externalId: "mem0:1", trust: "import" },
     ]);
     expect(ran(["import", "--from", "mem0", "--help"]).stdout).toContain(
-      "usage: npx cairn-memory import --from",
+      "usage: npx edgecairn import --from",
     );
   });
 
   it("say how they are called", () => {
-    expect(ran([])).toMatchObject({ status: 2, stderr: expect.stringContaining("usage: cairn-memory") });
+    expect(ran([])).toMatchObject({ status: 2, stderr: expect.stringContaining("usage: edgecairn") });
     expect(ran(["nothing"]).status).toBe(2);
     expect(ran(["--help"]).status).toBe(0);
-    expect(ran(["export", "--help"]).stdout).toContain("usage: npx cairn-memory export");
+    expect(ran(["export", "--help"]).stdout).toContain("usage: npx edgecairn export");
     expect(ran(["token", "--user", "bob"])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("CAIRN_SECRET"),
@@ -198,7 +198,7 @@ describe("its adapters", () => {
       "adapters.js",
       `const found = {};
        for (const name of process.argv.slice(2))
-         found[name] = Object.keys(await import("cairn-memory/adapters/" + name));
+         found[name] = Object.keys(await import("edgecairn/adapters/" + name));
        console.log(JSON.stringify(found));`,
     );
     return JSON.parse(node("adapters.js", ...names));
@@ -220,13 +220,13 @@ describe("its adapters", () => {
   it("have types that need no SDK where they name none", () => {
     write(
       "adapters.ts",
-      `import { cairn, type Cairn } from "cairn-memory";
-       import { cairnMemoryStore, createMemoryPrepareStep } from "cairn-memory/adapters/ai-employee";
-       import { dexMemory, type DexTool } from "cairn-memory/adapters/dex";
-       import { cairnConversations, cairnUserMemory, type MemoryEntry } from "cairn-memory/adapters/gemstack";
-       import { cairnKeyv } from "cairn-memory/adapters/keyv";
-       import { type Episode, molrooMemory } from "cairn-memory/adapters/molroo";
-       import { cairnDriver } from "cairn-memory/adapters/unstorage";
+      `import { cairn, type Cairn } from "edgecairn";
+       import { cairnMemoryStore, createMemoryPrepareStep } from "edgecairn/adapters/ai-employee";
+       import { dexMemory, type DexTool } from "edgecairn/adapters/dex";
+       import { cairnConversations, cairnUserMemory, type MemoryEntry } from "edgecairn/adapters/gemstack";
+       import { cairnKeyv } from "edgecairn/adapters/keyv";
+       import { type Episode, molrooMemory } from "edgecairn/adapters/molroo";
+       import { cairnDriver } from "edgecairn/adapters/unstorage";
        const memory: Cairn = cairn({ url: "http://127.0.0.1:8787", token: "t" });
        const user = "alice";
        const store = cairnMemoryStore({ memory, user });
@@ -250,14 +250,14 @@ describe("its adapters", () => {
     );
     expect(typeErrorsOf("adapters.ts")).toBe("");
     const program = readFileSync(join(folder, "adapters.ts"), "utf8");
-    for (const name of alone) expect(program).toContain(`"cairn-memory/adapters/${name}"`);
+    for (const name of alone) expect(program).toContain(`"edgecairn/adapters/${name}"`);
   });
 
   it("name zod in the types of noetic, and nothing else", () => {
     write(
       "noetic.ts",
-      `import { cairn } from "cairn-memory";
-       import { cairnLayer, cairnStorage } from "cairn-memory/adapters/noetic";
+      `import { cairn } from "edgecairn";
+       import { cairnLayer, cairnStorage } from "edgecairn/adapters/noetic";
        import { z } from "zod";
        const memory = cairn({ url: "http://127.0.0.1:8787", token: "t" });
        const state: { open: number } | null = await cairnStorage({ memory, user: "alice" }).get("state");
@@ -287,7 +287,7 @@ describe("its adapters", () => {
     });
   });
 
-  it.each(["cairn-memory/adapters/dex/ago", "cairn-memory/adapters", "cairn-memory/dist/client/index.js"])(
+  it.each(["edgecairn/adapters/dex/ago", "edgecairn/adapters", "edgecairn/dist/client/index.js"])(
     "keep %s to themselves",
     (inner) => {
       write(
@@ -301,7 +301,7 @@ describe("its adapters", () => {
 
 /** Bytes of what an install unpacks, without the README, the licence, and the comments of the declarations. */
 function weight(): number {
-  const installed = join(folder, "node_modules/cairn-memory");
+  const installed = join(folder, "node_modules/edgecairn");
   const files = readdirSync(installed, { recursive: true, encoding: "utf8" }).filter(
     (file) => file.startsWith("dist") && /\.(js|ts)$/.test(file),
   );

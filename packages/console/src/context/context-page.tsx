@@ -1,4 +1,4 @@
-import type { ContextAnswer, ContextBody } from "cairn-memory";
+import type { ContextAnswer, ContextBody } from "edgecairn";
 import { diffLines } from "diff";
 import { useRef } from "preact/hooks";
 import { Copy } from "../parts/copy.tsx";

@@ -1,4 +1,4 @@
-import { CairnError, type ListedEntry } from "cairn-memory";
+import { CairnError, type ListedEntry } from "edgecairn";
 import { useState } from "preact/hooks";
 import { fieldOf } from "../parts/form.ts";
 import { Failure } from "../parts/failure.tsx";

@@ -1,4 +1,4 @@
-import { CairnError } from "cairn-memory";
+import { CairnError } from "edgecairn";
 import { useLoad, usePages } from "../parts/load.ts";
 import { Empty, More, Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";

@@ -1,4 +1,4 @@
-import type { Erasure } from "cairn-memory";
+import type { Erasure } from "edgecairn";
 import { useEffect, useState } from "preact/hooks";
 import { Copy } from "../parts/copy.tsx";
 import { Failure } from "../parts/failure.tsx";

@@ -1,4 +1,4 @@
-import type { Imported } from "cairn-memory";
+import type { Imported } from "edgecairn";
 import { useRef, useState } from "preact/hooks";
 import { Failure } from "../parts/failure.tsx";
 import { useAction } from "../parts/load.ts";

@@ -1,4 +1,4 @@
-import type { Cairn } from "cairn-memory";
+import type { Cairn } from "edgecairn";
 
 /** One thing that was checked of a receipt, in words. */
 export type Check = { what: string; ok: boolean };

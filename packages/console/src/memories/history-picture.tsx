@@ -1,4 +1,4 @@
-import type { PastMemory } from "cairn-memory";
+import type { PastMemory } from "edgecairn";
 import { dayText } from "../parts/times.tsx";
 
 const [WIDTH, ROW] = [300, 14];

@@ -1,4 +1,4 @@
-import type { Memory } from "cairn-memory";
+import type { Memory } from "edgecairn";
 import { useState } from "preact/hooks";
 import { useAction, usePages } from "../parts/load.ts";
 import { Empty, More, Shown } from "../parts/states.tsx";

@@ -1,4 +1,4 @@
-import type { UserSummary } from "cairn-memory";
+import type { UserSummary } from "edgecairn";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, useLoad } from "../parts/load.ts";
 import { Time } from "../parts/times.tsx";

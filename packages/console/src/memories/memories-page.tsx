@@ -1,4 +1,4 @@
-import type { Memory, MemoryKind } from "cairn-memory";
+import type { Memory, MemoryKind } from "edgecairn";
 import { useMemo, useState } from "preact/hooks";
 import { useLoad } from "../parts/load.ts";
 import { Empty, Shown } from "../parts/states.tsx";

@@ -1,4 +1,4 @@
-import type { Memory, PastMemory } from "cairn-memory";
+import type { Memory, PastMemory } from "edgecairn";
 import { useEffect, useState } from "preact/hooks";
 import { fieldOf } from "../parts/form.ts";
 import { Failure } from "../parts/failure.tsx";

@@ -1,4 +1,4 @@
-import type { Cairn, ReviewedMemory, ReviewMemoriesBody } from "cairn-memory";
+import type { Cairn, ReviewedMemory, ReviewMemoriesBody } from "edgecairn";
 
 /** Memories that one call takes. */
 const AT_ONCE = 500;

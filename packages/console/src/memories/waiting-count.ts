@@ -1,4 +1,4 @@
-import type { UserSummary } from "cairn-memory";
+import type { UserSummary } from "edgecairn";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 

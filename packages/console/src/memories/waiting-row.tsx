@@ -1,4 +1,4 @@
-import type { Memory } from "cairn-memory";
+import type { Memory } from "edgecairn";
 import { useRef } from "preact/hooks";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, useLoad } from "../parts/load.ts";

@@ -1,4 +1,4 @@
-import type { Memory } from "cairn-memory";
+import type { Memory } from "edgecairn";
 
 /** A memory in a line. */
 export const lineOf = ({ title, text }: Pick<Memory, "text"> & { title?: string | undefined }): string =>

@@ -1,4 +1,4 @@
-import type { TenantStatistics } from "cairn-memory";
+import type { TenantStatistics } from "edgecairn";
 import { useLoad } from "../parts/load.ts";
 import { compact, count, percent } from "../parts/numbers.ts";
 import { Plot } from "../parts/plot.tsx";

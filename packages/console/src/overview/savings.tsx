@@ -1,4 +1,4 @@
-import type { Stats } from "cairn-memory";
+import type { Stats } from "edgecairn";
 import { Field } from "../parts/field.tsx";
 import { useLoad } from "../parts/load.ts";
 import { compact, count, percent } from "../parts/numbers.ts";

@@ -1,4 +1,4 @@
-import type { Cairn, CataloguedUser, UserSummary } from "cairn-memory";
+import type { Cairn, CataloguedUser, UserSummary } from "edgecairn";
 import { useState } from "preact/hooks";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, usePages } from "../parts/load.ts";

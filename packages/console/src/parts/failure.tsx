@@ -1,4 +1,4 @@
-import { CairnError } from "cairn-memory";
+import { CairnError } from "edgecairn";
 
 /** Why something failed: the server's code, message, fields and request id. */
 export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {

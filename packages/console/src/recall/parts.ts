@@ -1,4 +1,4 @@
-import type { RecallBody } from "cairn-memory";
+import type { RecallBody } from "edgecairn";
 
 /** The parts of a score, by the names of `weights` (docs/recall.md#ranking), and what each is. */
 export const PARTS = {

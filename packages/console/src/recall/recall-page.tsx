@@ -1,4 +1,4 @@
-import type { Hit, RecallAnswer, RecallBody } from "cairn-memory";
+import type { Hit, RecallAnswer, RecallBody } from "edgecairn";
 import { Copy } from "../parts/copy.tsx";
 import { Field } from "../parts/field.tsx";
 import { useLoad } from "../parts/load.ts";

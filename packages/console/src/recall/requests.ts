@@ -8,7 +8,7 @@ export const curlOf = (user: string, call: string, body: object): string =>
 
 /** The same with the client. */
 export const typescriptOf = (user: string, call: string, body: object): string =>
-  `import { cairn } from "cairn-memory";
+  `import { cairn } from "edgecairn";
 
 const memory = cairn({ url: ${JSON.stringify(address())}, token: process.env.CAIRN_TOKEN ?? "" });
 const answer = await memory.${call}(${JSON.stringify(user)}, ${JSON.stringify(body, null, 2)});

@@ -1,4 +1,4 @@
-import { type Cairn, cairn, CairnError } from "cairn-memory";
+import { type Cairn, cairn, CairnError } from "edgecairn";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 

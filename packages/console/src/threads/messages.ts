@@ -1,4 +1,4 @@
-import type { Cairn, Compaction, StoredMessage } from "cairn-memory";
+import type { Cairn, Compaction, StoredMessage } from "edgecairn";
 
 /** Messages of one read. */
 export const CHUNK = 200;

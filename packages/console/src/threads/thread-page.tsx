@@ -1,4 +1,4 @@
-import type { Compaction, Hit, Thread } from "cairn-memory";
+import type { Compaction, Hit, Thread } from "edgecairn";
 import { useCallback, useMemo, useReducer, useState } from "preact/hooks";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, useLoad } from "../parts/load.ts";
