@@ -1,6 +1,6 @@
 /** The commands that apply the migrations of D1, for the operator. */
 export const APPLY_MIGRATIONS =
-  "run `npx wrangler d1 migrations apply DB` with `--local` for `wrangler dev`, or with `--remote` and the --env or -c of the deployment (and the same for each FACTS_n)";
+  "run `npx wrangler d1 migrations apply DB` with `--local` for a `wrangler dev` of your own (`npm start` applies them itself), or with `--remote` and the -c of the deployment (and the same for each FACTS_n)";
 
 /**
  * Every error that Cairn answers with: `code → [HTTP status, message]`. The one place that turns a failure

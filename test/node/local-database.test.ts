@@ -1,5 +1,5 @@
 // The local database: what `npm start` applies to it, and what it asks before.
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -47,7 +47,7 @@ describe("a database that was kept under another id", () => {
       const building = new DatabaseSync(`${file}.building`);
       building.exec(
         `PRAGMA journal_mode = WAL; CREATE TABLE d1_migrations (name TEXT); CREATE TABLE kept (text TEXT);
-         PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO d1_migrations VALUES ('0001.sql'); INSERT INTO kept VALUES ('${id}')`,
+         PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO d1_migrations VALUES ('0001_tables.sql'); INSERT INTO kept VALUES ('${id}')`,
       );
       for (const part of ["", "-wal", "-shm"]) copyFileSync(`${file}.building${part}`, `${file}${part}`);
       building.close();
@@ -61,6 +61,16 @@ describe("a database that was kept under another id", () => {
     database.close();
     return text;
   };
+  /** The message with which the move stops. */
+  function refusalOf(state: string): string {
+    try {
+      moveFormerDatabase(state);
+    } catch (error) {
+      if (error instanceof CannotStart) return error.message;
+      throw error;
+    }
+    throw new Error("it was to stop");
+  }
   /** The one of wrangler.toml before it had none. */
   const FORMER = "00000000-0000-0000-0000-000000000000";
 
@@ -83,8 +93,68 @@ describe("a database that was kept under another id", () => {
     const [both, two] = [stateOf(FORMER, "DB"), stateOf("a", "b")];
     expect(moveFormerDatabase(both)).toBe(false);
     expect(existsSync(databaseFile(both, FORMER))).toBe(true);
-    expect(() => moveFormerDatabase(two)).toThrow(CannotStart);
+    expect(refusalOf(two)).toContain(`${databaseFile(two, "a")}\n`);
+    expect(refusalOf(two)).toContain(`mv FILE* ${two}/aside/`);
     expect(databaseFiles(two)).toHaveLength(2);
+  });
+
+  it("moves with its log where the other one was moved aside as the message says", () => {
+    const state = stateOf("a", "b");
+    mkdirSync(join(state, "aside"));
+    for (const part of ["", "-wal", "-shm"])
+      renameSync(databaseFile(state, "a") + part, join(state, "aside", `a${part}`));
+    expect(moveFormerDatabase(state)).toBe(true);
+    expect(keptIn(databaseFile(state, "DB"))).toBe("b");
+  });
+
+  it.each(["-wal", "-shm", "-journal"])("stays where a foreign %s lies beside its new name", (part) => {
+    const state = stateOf(FORMER);
+    writeFileSync(databaseFile(state, "DB") + part, "of another database");
+    expect(refusalOf(state)).toContain(databaseFile(state, "DB") + part);
+    expect(keptIn(databaseFile(state, FORMER))).toBe(FORMER);
+  });
+
+  it.each([
+    ["reads", "BEGIN; SELECT text FROM kept"],
+    ["has it open, and does nothing", "SELECT text FROM kept"],
+  ])("stays while another program %s", (_, sql) => {
+    const state = stateOf(FORMER);
+    const other = new DatabaseSync(databaseFile(state, FORMER));
+    other.exec(sql);
+    expect(refusalOf(state)).toContain("another program has it open");
+    expect(existsSync(databaseFile(state, "DB"))).toBe(false);
+    other.close();
+    expect(moveFormerDatabase(state)).toBe(true);
+    expect(keptIn(databaseFile(state, "DB"))).toBe(FORMER);
+  });
+
+  it.each([
+    ["no migrations", ""],
+    ["no rows", "INSERT INTO d1_migrations VALUES ('0001_tables.sql')"],
+    [
+      "what the Worker notes of itself",
+      "INSERT INTO d1_migrations VALUES ('0001_tables.sql'); INSERT INTO deployment VALUES (1)",
+    ],
+  ])("is not hidden by one under the new name that has %s", (_, rows) => {
+    const state = stateOf(FORMER);
+    const empty = new DatabaseSync(databaseFile(state, "DB"));
+    empty.exec(`CREATE TABLE d1_migrations (name TEXT); CREATE TABLE deployment (shards INTEGER); ${rows}`);
+    empty.close();
+    for (const id of [FORMER, "DB"]) expect(refusalOf(state)).toContain(databaseFile(state, id));
+    rmSync(databaseFile(state, "DB"));
+    expect(moveFormerDatabase(state)).toBe(true);
+  });
+
+  it("stops the start where it cannot be read, and leaves another program's alone", () => {
+    const [state, foreign] = [stateOf(FORMER), stateOf()];
+    for (const part of ["-wal", "-shm"]) rmSync(databaseFile(state, FORMER) + part);
+    writeFileSync(databaseFile(state, FORMER), "no database, but 4 KB of it ".repeat(200));
+    expect(refusalOf(state)).toMatch(/cannot be read/);
+    mkdirSync(dirname(databaseFile(foreign, "x")), { recursive: true });
+    const other = new DatabaseSync(databaseFile(foreign, "x"));
+    other.exec("CREATE TABLE d1_migrations (name); INSERT INTO d1_migrations VALUES ('0001_orders.sql')");
+    other.close();
+    expect(moveFormerDatabase(foreign)).toBe(false);
   });
 
   it("serves what it stored before, by the real server", async () => {
