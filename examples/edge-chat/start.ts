@@ -1,7 +1,5 @@
 // `npm start`: Cairn and the chat in one process, on loopback, without an account. Ctrl-C stops both.
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { developmentSecret } from "../../packages/dev/development-secret.ts";
 import { askedToStop, CannotStart, startLocalServer } from "../../packages/dev/local-server.ts";
 
 const here = import.meta.dirname;
@@ -9,8 +7,6 @@ const port = Number(process.env.PORT ?? 8788);
 const state = process.env.CAIRN_STATE ?? join(here, "../../.wrangler/state");
 
 async function main(): Promise<number> {
-  // Both have the same secret: the one signs tokens with it, the other checks them.
-  writeFileSync(join(here, ".dev.vars"), `CAIRN_SECRET=${developmentSecret()}\n`, { mode: 0o600 });
   console.log("Setting up the local database and starting both Workers …");
   const asked = askedToStop();
   const before = { config: join(here, "wrangler.toml"), path: "/" };

@@ -1,5 +1,6 @@
 // Calls of another Worker of the account, over a service binding to the entrypoint `Memory`.
-import { describe, expect, it } from "vitest";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import type { Binding } from "#client/index.ts";
 import { answerOf, bindingWith, boundCall, clientWith } from "../binding-calls.ts";
 import { call, newUser } from "../call.ts";
 import { type DeclaredOperation, declaredOperations } from "../declared.ts";
@@ -126,6 +127,12 @@ it("streams messages and an export, and takes an import as text, bytes and a blo
   expect(exported).toContain('"end"');
   for (const body of [exported, new TextEncoder().encode(exported).slice(), new Blob([exported])])
     expect(await memory.transfer.import(newUser(), body)).toMatchObject({ imported: { messages: 1 } });
+});
+
+it("has a type that the client takes as its binding", () => {
+  expectTypeOf<Service<typeof import("../../src/index.ts").Memory>>().toExtend<Binding>();
+  // With `wrangler types` the compiler sees it; see test/node/binding-types.test.ts.
+  expect(bindingWith(ALL)).toBeDefined();
 });
 
 it("serves MCP, and what the open routes serve", async () => {

@@ -1,7 +1,8 @@
+import type { Binding } from "edgecairn";
+
 export type Env = {
-  CAIRN: Fetcher;
-  /** Cairn's own: tokens are signed with it. */
-  CAIRN_SECRET: string;
+  /** The entrypoint of Cairn that wrangler.toml binds. Its props say whose memory it reaches: that of all users. */
+  MEMORY: Binding;
   /** Workers AI, where there is an account. */
   AI?: Ai;
 };

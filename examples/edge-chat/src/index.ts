@@ -1,4 +1,4 @@
-import { type Cairn, cairn, CairnError, mintToken } from "edgecairn";
+import { type Cairn, cairn, CairnError } from "edgecairn";
 import { answer, lastConversation, newConversation } from "./chat.ts";
 import { echo } from "./echo.ts";
 import type { Env } from "./env.ts";
@@ -32,7 +32,7 @@ export default {
 async function route(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
   const { pathname } = new URL(request.url);
   const visitor = await visitorOf(request);
-  const of = ({ user }: Visitor) => ({ memory: memoryOf(user, env, context), user });
+  const of = ({ user }: Visitor) => ({ memory: memoryOf(env, context), user });
   switch (`${request.method} ${pathname}`) {
     case "GET /api/conversation":
       return visitor === null
@@ -54,16 +54,9 @@ async function route(request: Request, env: Env, context: ExecutionContext): Pro
   }
 }
 
-/** How long a token holds; the client asks for the next one by itself. */
-const TOKEN_MS = 10 * 60_000;
-
-/** The memory of one user: the token opens no other one's. */
-const memoryOf = (user: string, env: Env, context: ExecutionContext): Cairn =>
-  cairn({
-    fetch: env.CAIRN,
-    token: () => mintToken(env.CAIRN_SECRET, { user, ttlMs: TOKEN_MS }),
-    waitUntil: (work) => context.waitUntil(work),
-  });
+/** The binding reaches every user's memory: each call names the visitor, whom no request can choose. */
+const memoryOf = ({ MEMORY }: Env, context: ExecutionContext): Cairn =>
+  cairn({ binding: MEMORY, waitUntil: (work) => context.waitUntil(work) });
 
 /** A new visitor begins with the page, before anything is said: two first messages at once would be two visitors. */
 const welcome = (request: Request, body: object): Response =>

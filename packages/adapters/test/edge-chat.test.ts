@@ -9,8 +9,9 @@ import { mintToken } from "../../client/src/index.ts";
 import { workersAi } from "../../../examples/edge-chat/src/workers-ai.ts";
 import type { Cairn } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
+import { cairnConfig } from "./cairn-config.ts";
 
-const root = join(import.meta.dirname, "../../../..");
+const root = join(import.meta.dirname, "../../..");
 const example = join(root, "examples/edge-chat");
 const secret = randomBytes(32).toString("base64url");
 
@@ -18,12 +19,11 @@ let harness: TestHarness;
 let url: string;
 
 beforeAll(async () => {
-  const secrets = { CAIRN_SECRET: secret };
   harness = createTestHarness({
-    workers: [join(example, "wrangler.toml"), join(root, "wrangler.toml")].map((configPath) => ({
-      configPath,
-      secrets,
-    })),
+    workers: [
+      { configPath: join(example, "wrangler.toml") },
+      { configPath: cairnConfig(), secrets: { CAIRN_SECRET: secret } },
+    ],
   });
   url = (await harness.listen()).url.origin;
   await harness.getWorker("cairn").applyD1Migrations("DB");

@@ -130,6 +130,7 @@ else {
   if (!options.sizes) await compare();
   if (!options.sizes && options.only === "") await measureStretches(INGESTED[size]);
   if (options.sizes || (options.smoke && options.only === "")) await measureSizes(size);
+  if (options.smoke && options.only === "") await measureBinding({ smoke: true, rounds: 1 });
 }
 
 async function compare(): Promise<void> {
