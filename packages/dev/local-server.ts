@@ -9,6 +9,7 @@ import { databaseFiles, migrationsIn, moveFormerDatabase } from "./database-file
 import { developmentSecret } from "./development-secret.ts";
 import { olderState, otherWriter, schemaVersion } from "./schema-version.ts";
 import { CannotStart, reasonOf } from "./cannot-start.ts";
+import { localConfig } from "./local-config.ts";
 import type { Holder } from "./server-address.ts";
 import { type Keeper, startKeeper } from "./keeper.ts";
 
@@ -79,7 +80,7 @@ export async function startLocalServer({
       "dev",
       // Else wrangler asks for an account, for `[ai]`.
       "--local",
-      ...(before === undefined ? [] : ["-c", before.config, "-c", join(root, "wrangler.toml")]),
+      ...(before === undefined ? [] : ["-c", before.config, "-c", localConfig(join(state, "beside"))]),
       "--ip",
       ip,
       "--port",

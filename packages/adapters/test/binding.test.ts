@@ -1,11 +1,13 @@
 // Two Workers that call one Cairn over service bindings, each in a runtime of its own, as they are deployed.
 import { randomBytes } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
 import type { Step } from "./binding/worker.ts";
 import { newUser } from "./cairn.ts";
-import { cairnConfig } from "./cairn-config.ts";
+import { localConfig } from "../../dev/local-config.ts";
 
 const here = join(import.meta.dirname, "binding");
 
@@ -17,7 +19,7 @@ beforeAll(async () => {
       { configPath: join(here, "one.toml") },
       { configPath: join(here, "two.toml") },
       {
-        configPath: cairnConfig(),
+        configPath: localConfig(mkdtempSync(join(tmpdir(), "cairn-config-"))),
         secrets: { CAIRN_SECRET: randomBytes(32).toString("base64url") },
       },
     ],

@@ -1,6 +1,7 @@
 // The example as it is deployed: its Worker and Cairn, bound to each other, over HTTP.
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,7 +10,7 @@ import { mintToken } from "../../client/src/index.ts";
 import { workersAi } from "../../../examples/edge-chat/src/workers-ai.ts";
 import type { Cairn } from "../../client/src/index.ts";
 import { clientOf, newUser } from "./cairn.ts";
-import { cairnConfig } from "./cairn-config.ts";
+import { localConfig } from "../../dev/local-config.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const example = join(root, "examples/edge-chat");
@@ -22,7 +23,10 @@ beforeAll(async () => {
   harness = createTestHarness({
     workers: [
       { configPath: join(example, "wrangler.toml") },
-      { configPath: cairnConfig(), secrets: { CAIRN_SECRET: secret } },
+      {
+        configPath: localConfig(mkdtempSync(join(tmpdir(), "cairn-config-"))),
+        secrets: { CAIRN_SECRET: secret },
+      },
     ],
   });
   url = (await harness.listen()).url.origin;

@@ -1,10 +1,9 @@
-// The configuration of a Cairn that runs beside another Worker in wrangler's test harness.
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// The configuration of a Cairn that runs beside another Worker in one process of wrangler, without an account.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 
-const root = join(import.meta.dirname, "../../..");
+const root = join(import.meta.dirname, "../..");
 
 type Config = {
   main: string;
@@ -15,8 +14,11 @@ type Config = {
   ai?: object;
 };
 
-/** A copy of wrangler.toml without `[ai]`, for which the harness wants an account. Its paths lead here from anywhere. */
-export function cairnConfig(): string {
+/**
+ * Writes a copy of wrangler.toml without `[ai]` into the folder, beside a copy of `.dev.vars`, and returns its path. For
+ * `[ai]` wrangler asks for an account: its `--local` counts for the first of several configurations only.
+ */
+export function localConfig(folder: string): string {
   // Cairn's own file, which has these.
   const { ai: _, ...config } = parse(readFileSync(join(root, "wrangler.toml"), "utf8")) as unknown as Config;
   const alias = Object.entries(config.alias).map(([name, path]) => [name, join(root, path)]);
@@ -28,7 +30,10 @@ export function cairnConfig(): string {
     build: { ...config.build, cwd: root },
     d1_databases: config.d1_databases.map((one) => ({ ...one, migrations_dir: join(root, "migrations") })),
   };
-  const file = join(mkdtempSync(join(tmpdir(), "cairn-config-")), "wrangler.json");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, "wrangler.json");
   writeFileSync(file, JSON.stringify(local));
+  const vars = join(root, ".dev.vars");
+  if (existsSync(vars)) copyFileSync(vars, join(folder, ".dev.vars"));
   return file;
 }
