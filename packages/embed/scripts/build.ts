@@ -25,15 +25,15 @@ for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(project,
 
 run("node_modules/typescript/lib/tsc.js", "-p", join(import.meta.dirname, "types.json"));
 for (const [from, to] of [
-  ["worker/index", "worker"],
-  ["testing/index", "testing"],
-  ["testing/test-cairn", "test-cairn"],
+  ["packages/embed/worker/index", "worker"],
+  ["packages/embed/testing/index", "testing"],
+  ["packages/embed/testing/test-cairn", "test-cairn"],
+  ["src/domain/binding", "binding"],
 ] as const) {
-  const text = readFileSync(join(compiled, "packages/embed", `${from}.d.ts`), "utf8");
-  writeFileSync(
-    join(dist, `${to}.d.ts`),
-    text.replaceAll(/((?:from |import\()")(\.[^"]+)\.ts"/g, '$1$2.js"'),
-  );
+  const text = readFileSync(join(compiled, `${from}.d.ts`), "utf8")
+    .replaceAll(/((?:from |import\()")(\.[^"]+)\.ts"/g, '$1$2.js"')
+    .replaceAll("../../../src/domain/binding.js", "./binding.js");
+  writeFileSync(join(dist, `${to}.d.ts`), text);
 }
 requireOwnTypes();
 
