@@ -15,7 +15,7 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
     fetch: app.fetch,
     /** The entrypoint `Memory`. */
     answer: answerBy(app, bounds),
-    async scheduled(_event: ScheduledController, env: Bindings): Promise<void> {
+    scheduled: async (_event: ScheduledController, env: Bindings): Promise<void> => {
       const all = services(env, makePorts(env));
       // Changes nothing in databases other than those that the data were stored in.
       const changed = await all.deployment.problem();

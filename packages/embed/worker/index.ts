@@ -70,8 +70,10 @@ const worker = createWorker();
 export const Memory = memoryOf(worker.answer) as unknown as new (
   ctx: ExecutionContext,
   env: CairnBindings,
-) => WorkerEntrypoint & { call: (call: BindingCall) => Promise<BindingAnswer> };
-export type Memory = InstanceType<typeof Memory>;
+) => Memory;
+export interface Memory extends WorkerEntrypoint {
+  call: (call: BindingCall) => Promise<BindingAnswer>;
+}
 
 /** Cairn as a Worker: its `fetch` for a router that is not Hono's, and `scheduled` for the cron. */
 export const cairnWorker = worker as unknown as {
