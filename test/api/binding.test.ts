@@ -1,9 +1,13 @@
 // Calls of another Worker of the account, over a service binding to the entrypoint `Memory`.
+import { createExecutionContext, env } from "cloudflare:test";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { Binding } from "#client/index.ts";
+import { userHash } from "../../src/domain/ids.ts";
+import { createWorker } from "../../src/worker/worker.ts";
 import { answerOf, bindingWith, boundCall, clientWith } from "../binding-calls.ts";
 import { call, newUser } from "../call.ts";
 import { type DeclaredOperation, declaredOperations } from "../declared.ts";
+import { realPorts } from "../doubles/ports.ts";
 import { pathOf } from "../operations.ts";
 
 const ALL = { users: ["*"], scopes: ["read", "write", "cache", "admin"] };
@@ -41,6 +45,13 @@ it.each([
   ["no path", { method: "GET" }, "call.path"],
   ["another path", { method: "GET", path: "v1/users" }, "call.path"],
   ["a method that there is not", { method: "TRACE", path: "/v1/users" }, "call.method"],
+  ["a path that names a host", { method: "GET", path: "//[" }, "call.path"],
+  ["a path that names a host by a backslash", { method: "GET", path: "/\\[" }, "call.path"],
+  ["a path that names a host behind a tab", { method: "GET", path: "/\t/[" }, "call.path"],
+  ["a path with a fragment", { method: "GET", path: "/v1/users#/x" }, "call.path"],
+  ["a header whose name is none", { method: "GET", path: "/", headers: { "a b": "x" } }, "call.headers"],
+  ["a header of two lines", { method: "GET", path: "/", headers: { a: "x\r\ny" } }, "call.headers.a"],
+  ["GET with a body", { method: "GET", path: "/v1/users", body: new Uint8Array(2) }, "call.body"],
   ["a header that is no text", { method: "GET", path: "/", headers: { a: 1 } }, "call.headers.a"],
   ["a body of another type", { method: "POST", path: "/", body: 7 }, "call.body"],
   ["a field that there is not", { method: "GET", path: "/", token: "t" }, "call.token"],
@@ -52,6 +63,47 @@ it.each([
     code: "invalid_request",
     details: [expect.objectContaining({ path })],
   });
+});
+
+it("says that props are wrong before it says that a call is", async () => {
+  const { status, body } = await answerOf(await bindingWith({}).call({ method: "TRACE", path: "/" }));
+  expect([status, body.error.code]).toEqual([403, "invalid_props"]);
+});
+
+it("counts a body as it comes, whatever length its call says", async () => {
+  let pulled = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) =>
+      pulled++ < 60 ? controller.enqueue(new Uint8Array(1024 * 1024).fill(32)) : controller.close(),
+  });
+  const headers = { "content-type": "application/json", "Content-Length": "5" };
+  const path = `/v1/users/${newUser()}/kv/k`;
+  const { status } = await bindingWith(ALL).call({ method: "PUT", path, headers, body });
+  expect(status).toBe(413);
+  expect(pulled).toBeLessThan(60);
+});
+
+it("counts open calls by the caller, and takes no address from a call", async () => {
+  const counted: string[] = [];
+  const limit = async ({ key }: { key: string }) => ({ success: counted.push(key) > 0 });
+  const bindings = { ...env, RATES: "", CALLER_RATE: { limit } };
+  const user = newUser();
+  const by = { props: { ...ALL, users: [user] }, env: bindings, ctx: createExecutionContext() };
+  const { answer } = createWorker(realPorts);
+  for (const address of ["192.0.2.1", "192.0.2.2"]) {
+    const headers = { "CF-Connecting-IP": address };
+    expect((await answer({ method: "GET", path: "/health", headers }, by)).status).toBe(200);
+  }
+  expect(counted).toEqual([await userHash(user), await userHash(user)]);
+});
+
+it("answers a write that is repeated over HTTP with its first answer", async () => {
+  const path = `/v1/users/${newUser()}/memories`;
+  const write = { json: { text: "one" }, headers: { "Idempotency-Key": crypto.randomUUID() } };
+  const first = await boundCall(path, write, ALL);
+  const again = await call(path, write);
+  expect([first.status, again.status]).toEqual([201, 201]);
+  expect(again.body).toEqual(first.body);
 });
 
 it("refuses a body that is too large, is no JSON, or holds half of a character", async () => {

@@ -37,15 +37,31 @@ export const BindingProps = z.strictObject({
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** A call of `Memory`: the binding's form of a request. */
-export const BoundRequest = z.strictObject({
-  method: z.enum(methods),
-  path: z.string().startsWith("/", "does not begin with /"),
-  headers: z.record(z.string(), z.string()).default({}),
-  body: z
-    .custom<string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>>(
-      (body) => typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream,
-      "is no text, no bytes and no stream",
-    )
-    .optional(),
-});
+/** ASCII without spaces, `#` and a backslash. A URL of another path would have another host, or lose a part. */
+const PATH = /^\/(?!\/)[!-"$-[\]-~]*$/;
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t -~\u0080-\u00ff]*$/;
+
+/** A call of `Memory`: the binding's form of a request. Each such call makes a `Request`. */
+export const BoundRequest = z
+  .strictObject({
+    method: z.enum(methods),
+    path: z.string().regex(PATH, "is not a percent-encoded path that begins with one / and has no #"),
+    headers: z
+      .record(z.string(), z.string().regex(HEADER_VALUE, "has a character that no header carries"))
+      .refine(
+        (headers) => Object.keys(headers).every((name) => HEADER_NAME.test(name)),
+        "has a name that is not one of a header",
+      )
+      .default({}),
+    body: z
+      .custom<string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>>(
+        (body) => typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream,
+        "is no text, no bytes and no stream",
+      )
+      .optional(),
+  })
+  .refine(({ method, body }) => method !== "GET" || body === undefined, {
+    path: ["body"],
+    message: "does not go with GET",
+  });

@@ -9,6 +9,9 @@ import { Refusal } from "./failure.ts";
 const WRITES: readonly string[] = ["POST", "PUT", "PATCH"];
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
 
+/** True for the media type of JSON, with or without parameters. */
+export const isJson = (type: string | undefined): boolean => type !== undefined && JSON_TYPE.test(type);
+
 const encoder = new TextEncoder();
 // Keeps a byte order mark, which JSON.parse then refuses: it must not be stored in front of a value.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -23,7 +26,7 @@ export const readBody =
     if (WRITES.includes(c.req.method)) {
       const text = c.get("bound")?.text;
       const bytes = text === undefined ? await bytesOf(c.req.raw, most) : encoded(text, most);
-      if (bytes.byteLength > 0 && !JSON_TYPE.test(c.req.header("Content-Type") ?? ""))
+      if (bytes.byteLength > 0 && !isJson(c.req.header("Content-Type")))
         throw new Refusal(fail("unsupported_media_type"));
       c.set("body", bytes);
       c.set("bodyText", textOf(bytes));
@@ -92,8 +95,7 @@ function textOf(bytes: ArrayBuffer): string {
 export function parsedBody(c: Context<AppEnv>): unknown {
   const text = c.get("bodyText");
   const type = c.req.header("Content-Type");
-  if (type === undefined ? text !== "" : !JSON_TYPE.test(type))
-    throw new Refusal(fail("unsupported_media_type"));
+  if (type === undefined ? text !== "" : !isJson(type)) throw new Refusal(fail("unsupported_media_type"));
   if (text === "") return {};
   try {
     return JSON.parse(text);

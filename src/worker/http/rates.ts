@@ -13,11 +13,9 @@ export const limitCaller: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/** Refuses an address that calls too often without a token. Only Cloudflare tells the address. */
+/** Refuses who calls too often what needs no token: the caller of a binding, else an address, which only Cloudflare tells. */
 export const limitAddress: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const { caller } = c.get("services").rateLimits;
-  const address = c.req.header("CF-Connecting-IP");
-  if (caller !== null && address !== undefined) await count(c, caller, `address ${address}`);
+  await countAddress(c, "address ");
   await next();
 };
 
@@ -35,11 +33,12 @@ export async function countCall(c: Context<AppEnv>): Promise<void> {
   if (caller !== null && user !== "*") await count(c, caller, await userHash(user));
 }
 
-/** Counts a call without a token by the address that it comes from. */
-export async function countAddress(c: Context<AppEnv>): Promise<void> {
+/** Counts a call without a token by the address that it comes from, and that of a binding by its caller. */
+export async function countAddress(c: Context<AppEnv>, kind = "address:"): Promise<void> {
+  if (c.get("bound") !== undefined) return countCall(c);
   const { caller } = c.get("services").rateLimits;
   const address = c.req.header("CF-Connecting-IP");
-  if (caller !== null && address !== undefined) await count(c, caller, `address:${address}`);
+  if (caller !== null && address !== undefined) await count(c, caller, kind + address);
 }
 
 /** Counts a call for each of these users. */

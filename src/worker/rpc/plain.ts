@@ -10,7 +10,7 @@ export function plainRequest(
   url: string,
   { method, headers: given }: { method: string; headers: Readonly<Record<string, string>> },
 ): Request {
-  const headers = new Map(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]));
+  const headers = new Map(Object.entries(given));
   const request = {
     method,
     url,
