@@ -18,5 +18,7 @@ export async function idempotencyKeyOf(c: Context<AppEnv>): Promise<IdempotencyK
   // Another condition makes it another request.
   const conditions = ["If-Match", "If-None-Match"].map((name) => c.req.header(name));
   const under = conditions.some((one) => one !== undefined) ? `\n${JSON.stringify(conditions)}` : "";
-  return { key, request: await hash16(`${c.req.method} ${c.req.url}\n${c.get("bodyText")}${under}`) };
+  // Without the origin: the same call may come again by another name of the deployment, or over a binding.
+  const path = c.req.url.slice(c.req.url.indexOf("/", "https://".length));
+  return { key, request: await hash16(`${c.req.method} ${path}\n${c.get("bodyText")}${under}`) };
 }
