@@ -56,6 +56,11 @@ function requireBindingAlone({ binding, ...others }: Given): void {
     throw new TypeError("cairn: `binding` is missing: pass the service binding, such as `env.MEMORY`");
   if (beside.length > 0)
     throw new TypeError(`cairn: \`${beside[0]}\` does not go with \`binding\`, whose props say who calls`);
+  // Each service binding has all names as methods, unless its Worker's compatibility date is before RPC.
+  if (binding !== undefined && typeof Object(binding).call !== "function")
+    throw new TypeError(
+      "cairn: `binding` has no method `call`: pass the service binding, such as `env.MEMORY`",
+    );
 }
 
 /** Throws a `TypeError` for a limit that is no time. Without the check, a limit of `NaN` would end every call at once. */

@@ -6,7 +6,16 @@ import { type OptionNames, requireKnownOptions } from "./known-options.ts";
 import { type ReadOptions, type CallOptions, type LowerTrust, lowerTrusts } from "./options.ts";
 import { delayOf, isPassing, limitsOf, type Long, type Time } from "./retry.ts";
 import { Tokens } from "./tokens.ts";
-import { type Base, baseOf, type Body, type Outgoing, type Reply, type Send, senderOf } from "./transport.ts";
+import {
+  type Base,
+  baseOf,
+  type Body,
+  lengthOf,
+  type Outgoing,
+  type Reply,
+  type Send,
+  senderOf,
+} from "./transport.ts";
 import { inexactAsText } from "../../../src/domain/raw-values.ts";
 
 /** A value, and the version of it that its ETag tells. */
@@ -120,13 +129,13 @@ export class CairnHttp {
     const { value } = await this.#streamed({ ...call, headers });
     const { parts, name } = value;
     const of = { call: name, signal: eitherOf(this.#ends.signal, call.signal), parse: this.#parse };
-    if (parts !== undefined) yield* jsonLines<T>(parts, of);
+    yield* jsonLines<T>(parts, of);
   }
 
   /** The answer's bytes, as they come. */
   async stream(call: Call): Promise<ReadableStream<Uint8Array>> {
-    const { parts } = (await this.#streamed(call)).value;
-    return parts === undefined ? new Blob([]).stream() : streamOf(parts);
+    const { parts, body } = (await this.#streamed(call)).value;
+    return streamOf(parts, body);
   }
 
   readonly #parse = (json: string): unknown =>
@@ -146,10 +155,10 @@ export class CairnHttp {
   };
 
   #streamed(call: Call) {
-    return this.#answered({ long: true, ...call }, async ({ body }, name, attempt) => ({
-      parts: body instanceof ReadableStream ? attempt.parts(body) : undefined,
-      name,
-    }));
+    return this.#answered({ long: true, ...call }, async (reply, name, attempt) => {
+      const body = streamIn(reply);
+      return { parts: attempt.parts(body), body, name };
+    });
   }
 
   /** Sends until there is an answer, or a failure that another try would not mend, or not safely. */
@@ -238,12 +247,18 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
   return one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 }
 
-/** Bytes of a body; characters of a text, which are hardly fewer. */
-const lengthOf = (body: Body["of"] | undefined = ""): number =>
-  typeof body === "string" ? body.length : body instanceof Blob ? body.size : body.byteLength;
+/** The body of an answer as a stream. */
+function streamIn({ body }: Reply): ReadableStream<Uint8Array> {
+  if (body instanceof ReadableStream) return body;
+  // A copy of bytes, in no shared memory.
+  return new Blob([typeof body === "string" ? body : (body ?? new Uint8Array()).slice()]).stream();
+}
 
-/** The parts of an answer as a stream, which reads no part ahead. */
-const streamOf = (parts: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> =>
+/** The parts of a body as a stream, which reads no part ahead. */
+const streamOf = (
+  parts: AsyncGenerator<Uint8Array, void>,
+  body: ReadableStream<Uint8Array>,
+): ReadableStream<Uint8Array> =>
   new ReadableStream(
     {
       async pull(controller) {
@@ -253,6 +268,8 @@ const streamOf = (parts: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8
       },
       async cancel() {
         await parts.return();
+        // Parts of which none was asked for have not begun, and let go of nothing.
+        if (!body.locked) await body.cancel();
       },
     },
     { highWaterMark: 0 },

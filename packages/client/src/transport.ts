@@ -1,4 +1,4 @@
-import type { BindingAnswer } from "../../../src/domain/binding.ts";
+import type { BindingAnswer, BindingCall } from "../../../src/domain/binding.ts";
 import { CairnError } from "./error.ts";
 import type { Binding, ReadOptions, Fetch, Transport } from "./options.ts";
 
@@ -65,28 +65,45 @@ function fetchOf(transport: Transport | undefined): Fetch {
 function overBinding(binding: Binding): Send {
   return async ({ method, path, headers: given, body, signal }) => {
     const headers = body === undefined ? given : { ...given, "Content-Type": body.type };
-    const of = body?.of instanceof Blob ? body.of.stream() : body?.of;
-    const call = { method, path, headers, ...(of !== undefined && { body: of }) };
+    const call = { method, path, headers, ...(body !== undefined && { body: carried(body.of, signal) }) };
     const answer = await binding.call(call).catch((error: unknown) => {
-      throw isOfAnotherEntrypoint(error) ? notMemory(error, `${method} ${path.split("?", 1)[0]}`) : error;
+      throw lastingErrorOf(error, `${method} ${path.split("?", 1)[0]}`) ?? error;
     });
     if (signal.aborted && answer.body instanceof ReadableStream) await answer.body.cancel();
     return { ...answer, ok: answer.status >= 200 && answer.status < 300, headers: headersOf(answer) };
   };
 }
 
-/** What workerd says of a method that an entrypoint lacks. */
-const isOfAnotherEntrypoint = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes("does not implement the method");
+/** Bytes of a body, or characters of a text, above which it goes as a stream. One call carries 32 MiB of anything else. */
+const AT_ONCE = 1024 * 1024;
 
-const notMemory = (cause: unknown, call: string): CairnError =>
-  new CairnError(
-    {
-      code: "no_envelope",
-      message: 'the binding leads to no entrypoint of Cairn: set `entrypoint = "Memory"`',
-    },
-    { status: 0, cause, call },
-  );
+/** A body as it crosses. A stream breaks off with its attempt. */
+function carried(of: Body["of"], signal: AbortSignal): NonNullable<BindingCall["body"]> {
+  if (of instanceof Blob || lengthOf(of) > AT_ONCE)
+    return new Blob([of]).stream().pipeThrough(new TransformStream(), { signal });
+  // A view would cross with its whole buffer.
+  return typeof of === "string" || of.byteLength === of.buffer.byteLength ? of : of.slice();
+}
+
+/** Bytes of a body; characters of a text, which are hardly fewer. */
+export const lengthOf = (body: Body["of"] | undefined = ""): number =>
+  typeof body === "string" ? body.length : body instanceof Blob ? body.size : body.byteLength;
+
+/** Parts of workerd's messages that no other attempt mends, and what they mean. */
+const LASTING = [
+  [
+    "does not implement the method",
+    'the binding leads to no entrypoint of Cairn: set `entrypoint = "Memory"`',
+  ],
+  ["limited to 32MiB", "the call or its answer is larger than the 32 MiB that a binding carries"],
+] as const;
+
+/** The error of a call that would fail again; undefined for any other. */
+function lastingErrorOf(cause: unknown, call: string): CairnError | undefined {
+  const text = cause instanceof Error ? cause.message : "";
+  const message = LASTING.find(([part]) => text.includes(part))?.[1];
+  return message && new CairnError({ code: "no_envelope", message }, { status: 0, cause, call });
+}
 
 const headersOf = ({ headers }: BindingAnswer): Reply["headers"] => ({
   get: (name) => headers[name.toLowerCase()] ?? null,

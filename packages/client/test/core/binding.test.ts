@@ -43,6 +43,63 @@ it("sends a blob as a stream", async () => {
   expect(calls[0]?.headers).toMatchObject({ "Content-Type": "application/x-ndjson" });
 });
 
+it("sends a large text and large bytes as a stream, and a small view without the rest of its buffer", async () => {
+  const { client, calls } = fakedBinding([answer(200, {})]);
+  const large = "ü".repeat(2 * 1024 * 1024);
+  const bytes = new TextEncoder().encode(large).slice();
+  for (const body of [large, bytes]) await client.transfer.import("alice", body);
+  await client.kv.set("alice", "k", large);
+  for (const [i, sent] of [large, large, JSON.stringify(large)].entries()) {
+    expect(calls[i]?.body).toBeInstanceOf(ReadableStream);
+    expect((await new Response(calls[i]?.body).text()) === sent).toBe(true);
+  }
+  await client.transfer.import("alice", new Uint8Array(1000).subarray(10, 13));
+  const { body } = calls[3] ?? {};
+  expect(body instanceof Uint8Array && body.buffer.byteLength).toBe(3);
+});
+
+it("breaks off the body of a call that has ended", async () => {
+  const { client, calls } = fakedBinding([() => new Promise<never>(() => {})], { retry: false });
+  const end = new AbortController();
+  const call = client.until(end.signal).transfer.import("alice", new Blob(["{}"]));
+  await expect.poll(() => calls.length).toBe(1);
+  const why = new Error("enough");
+  end.abort(why);
+  await expect(call).rejects.toBe(why);
+  await expect(new Response(calls[0]?.body).text()).rejects.toThrow();
+});
+
+it("does not repeat a call that is larger than a binding carries", async () => {
+  const tooLarge = new Error(
+    "Serialized RPC arguments or return values are limited to 32MiB, but 36000000 bytes",
+  );
+  const { client, calls } = fakedBinding([tooLarge]);
+  await expect(client.kv.get("alice", "k")).rejects.toMatchObject({
+    code: "no_envelope",
+    message: expect.stringContaining("32 MiB"),
+    cause: tooLarge,
+  });
+  expect(calls).toHaveLength(1);
+});
+
+it("lets go of an export that is cancelled before its first part is read", async () => {
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({ cancel: () => void (cancelled = true) });
+  const { client } = fakedBinding([{ status: 200, headers: {}, body }]);
+  await (await client.transfer.export("alice")).cancel();
+  expect(cancelled).toBe(true);
+});
+
+it.each([
+  ["a text", "x\n"],
+  ["bytes", new TextEncoder().encode("x\n")],
+  ["no body", null],
+])("streams an answer that is %s", async (_, body) => {
+  const { client } = fakedBinding([{ status: 200, headers: {}, body }]);
+  const exported = await new Response(await client.transfer.export("alice")).text();
+  expect(exported).toBe(body === null ? "" : "x\n");
+});
+
 it("repeats a call that found Cairn busy, or whose binding threw, as over HTTP", async () => {
   const busy = failed(429, "rate_limited", { "retry-after": "3" });
   const { client, calls, waits } = fakedBinding([
@@ -100,6 +157,7 @@ it("says that a binding has another entrypoint, and does not try again", async (
 it.each([
   ["a binding that is not there", { binding: undefined }, "`binding` is missing"],
   ["a binding that is a text", { binding: "MEMORY" }, "`binding` is missing"],
+  ["a binding without its method", { binding: {} }, "`binding` has no method `call`"],
   ["a token beside it", { binding: {}, token: "t" }, "`token` does not go with `binding`"],
   ["a url beside it", { binding: {}, url: "https://cairn.test" }, "`url` does not go with `binding`"],
 ])("refuses %s", (_, options, message) => {
