@@ -6,7 +6,7 @@ import { bindingsOf, databaseOf, workerOf } from "./names.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { requireSecret, secretOf, tellToken } from "./secret.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, type Desk, storedTenant, storeTenant } from "./tenants.ts";
+import { accountOf, type Desk, storedTenant } from "./tenants.ts";
 
 /** The options of the command line. An absent option is as in the tenant's file, or the default. */
 export type CreateOptions = {
@@ -28,14 +28,12 @@ export async function create(desk: Desk, options: CreateOptions): Promise<void> 
   const stored = storedTenant(desk, options.name);
   const tenant = stored === null ? fresh(options) : changed(stored, options);
   dimensionsOf(tenant);
-  requireSecret(desk);
+  requireSecret(desk, options.name);
   if (stored === null && !options.adopt) await requireUnused(desk, tenant);
   await requireSubdomain(desk, tenant);
-  // Before anything is made: from here on this file says that what has these names is this tenant's.
-  storeTenant(desk, tenant);
   const { url, secret, old } = await make(desk, tenant);
   tellPlace(desk, tenant, url);
-  await tellToken(desk, tenant.name, { secret, old, asked: options.token === true });
+  await tellToken(desk, tenant, { secret, old, asked: options.token === true });
 }
 
 /** Makes what is missing, and deploys the Worker, with a secret unless it has one. */
@@ -86,6 +84,11 @@ export function changed(stored: Tenant, options: CreateOptions): Tenant {
         "tenant, and move the users there.",
     );
   const { more } = fresh(options);
+  const { account_id: account } = stored.more;
+  if (options.account !== undefined && typeof account === "string" && account !== options.account)
+    throw new Stopped(
+      `The databases of ${stored.worker} are in the account ${account}, which its file names, and stay there. Nothing was changed.`,
+    );
   return {
     ...stored,
     model: options.model ?? stored.model,

@@ -1,6 +1,6 @@
 // `npm run deploy`: the one deployment of wrangler.toml. docs/deploy.md tells all of it.
 import { parseArgs } from "node:util";
-import { ending, MOST_CPU_MS, requireAccount, wholeOf } from "./command-line.ts";
+import { ending, requireArrived, MOST_CPU_MS, requireAccount, wholeOf } from "./command-line.ts";
 import { deploy, type DeployOptions } from "./deploy.ts";
 import { deskOf } from "./desk.ts";
 import { dryRun } from "./dry-run.ts";
@@ -24,22 +24,21 @@ const usage = `usage: npm run deploy                     deploys wrangler.toml: 
 CAIRN_SECRET, if set, becomes the secret of a deployment that has none; else one is made in ${ONE}.secret.
 Tenants, jurisdictions and several databases: npm run tenant.`;
 
+const OPTIONS = {
+  location: { type: "string" },
+  model: { type: "string" },
+  vectorize: { type: "boolean" },
+  account: { type: "string" },
+  "cpu-ms": { type: "string" },
+  adopt: { type: "boolean" },
+  token: { type: "boolean" },
+  "dry-run": { type: "boolean" },
+  help: { type: "boolean" },
+} as const;
+
 function commandLine() {
   try {
-    return parseArgs({
-      allowNegative: true,
-      options: {
-        location: { type: "string" },
-        model: { type: "string" },
-        vectorize: { type: "boolean" },
-        account: { type: "string" },
-        "cpu-ms": { type: "string" },
-        adopt: { type: "boolean" },
-        token: { type: "boolean" },
-        "dry-run": { type: "boolean" },
-        help: { type: "boolean" },
-      },
-    }).values;
+    return parseArgs({ allowNegative: true, options: OPTIONS }).values;
   } catch (error) {
     throw new Stopped(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
   }
@@ -65,6 +64,7 @@ function optionsOf(given: ReturnType<typeof commandLine>): DeployOptions {
 await ending(async () => {
   const given = commandLine();
   if (given.help === true) return console.log(usage);
+  requireArrived(Object.keys(OPTIONS), given);
   const options = optionsOf(given);
   const desk = deskOf({ account: options.account, tenants: false });
   if (given["dry-run"] !== true) return deploy(desk, options);

@@ -1,11 +1,12 @@
 // The one deployment of wrangler.toml: made, and brought to this version, by the same steps as a tenant.
+import type { Account } from "./account.ts";
 import { dimensionsOf, type Tenant } from "./config.ts";
 import { changed, make, requireSubdomain } from "./create.ts";
 import { ONE } from "./names.ts";
 import { requireSecret, tellToken } from "./secret.ts";
 import { mintToken, scopes } from "#domain/token.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, type Desk, requireTenant, storeTenant } from "./tenants.ts";
+import { accountOf, type Desk, requireTenant } from "./tenants.ts";
 
 /** The options of the command line. An absent option is as it was, or as in wrangler.toml. */
 export type DeployOptions = {
@@ -29,37 +30,50 @@ export async function deploy(desk: Desk, options: DeployOptions): Promise<void> 
   const tenant = {
     ...changed(stored, { name: ONE, vectorize: vectorize === true, adopt, ...others }),
     ...(vectorize === false && { index: null }),
+    // Their ids are of a database that is not there.
+    ...(adopt && { databases: new Map<string, string>() }),
   };
   dimensionsOf(tenant);
-  requireSecret(desk);
+  requireSecret(desk, ONE);
   await requireSubdomain(desk, tenant);
   if (!adopt) await requireOurs(desk, tenant);
-  storeTenant(desk, tenant);
   const { url, secret, old } = await make(desk, tenant, location);
-  const at = await tellHealth(desk, tenant, url);
+  // Without a secret, its health says so, and nothing else.
+  const hasSecret = old || secret !== null;
+  const at = hasSecret ? await tellHealth(desk, tenant, url) : null;
   if (at !== null && secret !== null && !old) await requireAccepted(desk, { at, secret });
-  await tellToken(desk, ONE, { secret, old, asked: token });
+  await tellToken(desk, tenant, { secret, old, asked: token });
 }
 
 /**
  * Refuses what has these names and is another's. A stopped run may have left a database that is empty, or one with Cairn's
  * tables; a Worker comes after its database.
  */
-async function requireOurs(desk: Desk, { worker, database }: Tenant): Promise<void> {
+async function requireOurs(desk: Desk, { worker, database, databases }: Tenant): Promise<void> {
   const account = accountOf(desk, ONE);
-  const found = (await account.databases()).some(({ name }) => name === database);
-  if (found) {
+  const found = (await account.databases()).find(({ name }) => name === database);
+  // The deploy button makes both, empty, and writes the id into wrangler.toml.
+  if (found !== undefined && found.uuid === databases.get("DB")) return;
+  if (found !== undefined) {
     const tables = await account.tablesOf("DB");
-    if (tables.length === 0 || tables.includes("deployment")) return;
+    if (OURS.every((table) => tables.includes(table))) return;
+    if (tables.length === 0) return requireNoWorker(account, worker, `an empty D1 database '${database}'`);
     throw new Stopped(
       `The account has a D1 database '${database}' with tables of something else (${tables.slice(0, 3).join(", ")}). Nothing was changed. ` +
         "Give Cairn's another database_name in wrangler.toml.",
       1,
     );
   }
+  await requireNoWorker(account, worker, `no D1 database '${database}'`);
+}
+
+/** Tables of Cairn's. Another program may well have one of these names. */
+const OURS = ["deployment", "memories"];
+
+async function requireNoWorker(account: Account, worker: string, database: string): Promise<void> {
   if ((await account.hasSecret(worker)) === null) return;
   throw new Stopped(
-    `The account has a Worker '${worker}', and no D1 database '${database}': it is something else, or its database was deleted or ` +
+    `The account has a Worker '${worker}', and ${database}: it is something else, or its database was deleted or ` +
       "renamed. Nothing was changed. Give Cairn another name in wrangler.toml; or restore the database; or replace that Worker with --adopt.",
     1,
   );

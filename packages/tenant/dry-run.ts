@@ -3,7 +3,7 @@ import { dimensionsOf, type Tenant } from "./config.ts";
 import { DryFiles } from "./files.ts";
 import { bindingsOf, databaseOf } from "./names.ts";
 import { METADATA } from "./resources.ts";
-import { type Desk, storedTenant } from "./tenants.ts";
+import { configOf, type Desk, storedTenant } from "./tenants.ts";
 import type { Answer, Secrets, Subdomain, Wrangler } from "./wrangler.ts";
 
 /** Says what a command would run and what the file would become, or stops where it would; nothing is asked or done. */
@@ -13,14 +13,16 @@ export async function dryRun(
   act: (desk: Desk) => Promise<void>,
 ): Promise<void> {
   const before = desk.files.read(name);
-  const stored = before === null ? null : storedTenant(desk, name);
+  const known = storedTenant(desk, name);
+  // wrangler.toml alone says nothing of an account.
+  const stored = before === null && known?.databases.size === 0 ? null : known;
   const files = new DryFiles(desk.files);
   const commands: string[] = [];
   const wrangler = new DryWrangler(stored === null ? NOTHING : supposed(stored), commands);
   // To its end before anything is said: what is refused is not shown as what would be run.
   await act({ ...desk, files, wrangler, passing: false, say: () => {} });
   const path = files.pathOf(name);
-  const has = stored === null ? "nothing of it" : `what ${path} names`;
+  const has = stored === null ? "nothing of it" : `what ${configOf(desk.files, name)} names`;
   desk.say(`${command} would run, in an account that has ${has}:\n`);
   for (const one of commands) desk.say(one);
   const text = files.read(name);

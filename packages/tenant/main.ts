@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { isJurisdiction, jurisdictions } from "#platform/jurisdiction.ts";
 import { create, type CreateOptions } from "./create.ts";
 import { deleteTenant } from "./delete.ts";
-import { ending, MOST_CPU_MS, requireAccount, wholeOf } from "./command-line.ts";
+import { ending, requireArrived, MOST_CPU_MS, requireAccount, wholeOf } from "./command-line.ts";
 import { deskOf } from "./desk.ts";
 import { dryRun } from "./dry-run.ts";
 import { list } from "./list.ts";
@@ -73,6 +73,7 @@ async function main(): Promise<void> {
   const takes = TAKES[command];
   if (takes === undefined)
     throw new Stopped(`${command === "" ? "Do what?" : `'${command}' is no command.`}\n\n${usage}`);
+  requireArrived(takes, options);
   const stray = Object.keys(options).find((option) => !(takes as readonly string[]).includes(option));
   if (stray !== undefined) throw new Stopped(`--${stray} does not go with ${command}.\n\n${usage}`);
   if (command === "list" && names.length > 0)

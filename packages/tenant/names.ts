@@ -9,6 +9,12 @@ const SHARD = /-facts-[0-9]+$/;
 /** The one deployment of wrangler.toml itself, by the name of its own files. No tenant can have it, for its dot. */
 export const ONE = "wrangler.deploy";
 
+/**
+ * The configuration of the last run of a deployment that wrangler.toml describes whole. A later run reads the ids of its
+ * databases, and nothing else: they tell another account, and let wrangler deploy to the database that was found.
+ */
+export const LAST = `${ONE}.last`;
+
 export const workerOf = (name: string): string => `cairn-${name}`;
 /** The name of a database by its binding, and by that of the main one. */
 export const databaseOf = (main: string, binding: string): string =>

@@ -4,29 +4,37 @@ import type { Account } from "./account.ts";
 import { dimensionsOf, type Tenant } from "./config.ts";
 import { bindingsOf, databaseOf } from "./names.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, type Desk, storeTenant } from "./tenants.ts";
+import { accountOf, configOf, type Desk, storeTenant } from "./tenants.ts";
 
 /** The metadata that recall filters by (docs/internals/vectorize.md). */
 export const METADATA = ["user", "kind", "scope", "model"];
 
-/** Makes the databases that are missing, notes the id of each as soon as it is there, and answers the tenant with all ids. */
+/** Makes the databases that are missing. It notes the tenant once the account is known to be its own, and the id of each as soon as it is there. It answers the tenant with all ids. */
 export async function ensureDatabases(desk: Desk, tenant: Tenant, location?: string): Promise<Tenant> {
   const account = accountOf(desk, tenant.name);
   const bindings = bindingsOf(tenant.shards);
   const databases = new Map(tenant.databases);
   const there = await account.databases();
+  const foundOf = (binding: string) =>
+    there.find(({ name }) => name === databaseOf(tenant.database, binding));
   for (const binding of bindings) {
     const name = databaseOf(tenant.database, binding);
-    const found = there.find((database) => database.name === name);
+    const found = foundOf(binding);
     const id = tenant.databases.get(binding);
     if (id !== undefined && found?.uuid !== id)
       throw new Stopped(
-        `${desk.files.pathOf(tenant.name)} has ${id} as the database ${name}, and the account has ` +
+        `${configOf(desk.files, tenant.name)} has ${id} as the database ${name}, and the account has ` +
           `${found === undefined ? "none of that name" : found.uuid}. Nothing is made in its place: what was stored would seem ` +
           "lost. Log in to the right account, or restore that database.",
         1,
       );
     requireJurisdiction(name, { has: found?.jurisdiction, wanted: tenant.jurisdiction });
+  }
+  // Before anything is made: from here on the file says that what has these names is this tenant's.
+  storeTenant(desk, tenant);
+  for (const binding of bindings) {
+    const name = databaseOf(tenant.database, binding);
+    const found = foundOf(binding);
     let made = found?.uuid;
     if (found === undefined) made = await createDatabase(desk, tenant, { name, location });
     else if (location !== undefined)

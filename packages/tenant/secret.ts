@@ -5,8 +5,13 @@ import { Stopped } from "./stopped.ts";
 import { accountOf, type Desk } from "./tenants.ts";
 import { SECRET_BYTES, isSecret, mintToken, scopes } from "#domain/token.ts";
 
-/** Refuses a secret that the caller brings and the Worker would not take. */
-export function requireSecret({ secret }: Desk): void {
+/** Refuses a secret that the caller brings, or that the file has, and the Worker would not take. */
+export function requireSecret({ secret, files }: Desk, name: string): void {
+  const kept = files.readSecret(name);
+  if (secret === undefined && kept !== null && !isSecret(kept))
+    throw new Stopped(
+      `${files.secretPathOf(name)} is shorter than ${SECRET_BYTES} bytes. Put the secret back into it, or remove it.`,
+    );
   if (secret !== undefined && !isSecret(secret))
     throw new Stopped(`CAIRN_SECRET is shorter than ${SECRET_BYTES} bytes.`);
 }
@@ -35,15 +40,16 @@ export async function secretOf(desk: Desk, { name, worker }: Tenant): Promise<Se
  */
 export async function tellToken(
   { files, say, passing }: Desk,
-  name: string,
+  { name, worker }: Pick<Tenant, "name" | "worker">,
   { secret, old, asked }: Secret & { asked: boolean },
 ): Promise<void> {
   if (secret === null) {
     say(
       old
         ? "Its secret is not known here: CAIRN_SECRET=… npm run token -- --user '*' makes a token."
-        : "It has no secret yet, and refuses every call until it has one. A secret that is made on this machine would end with the run. Set " +
-            "one: openssl rand -base64 48 | npx wrangler secret put CAIRN_SECRET",
+        : "It has no secret yet, and refuses every call until it has one. A secret that is made on this machine would end with the run. " +
+            `Make one on yours, and keep its file: openssl rand -base64 48 > ${worker}.secret && npx wrangler secret put CAIRN_SECRET ` +
+            `--name ${worker} < ${worker}.secret`,
     );
     return;
   }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Account } from "./account.ts";
 import { isAsBase, readTenant, renderTenant, type Tenant } from "./config.ts";
 import type { TenantFiles } from "./files.ts";
-import { ONE } from "./names.ts";
+import { LAST, ONE } from "./names.ts";
 import { Stopped } from "./stopped.ts";
 import type { Wrangler } from "./wrangler.ts";
 
@@ -27,15 +27,28 @@ export type Desk = {
 export const baseOf = (path: string): string => readFileSync(path, "utf8");
 
 export const accountOf = ({ wrangler, files }: Desk, name: string): Account =>
-  // Without a file of its own, there is but the base.
-  new Account(wrangler, files.read(name) === null ? "wrangler.toml" : files.pathOf(name));
+  new Account(wrangler, configOf(files, name));
+
+/** The configuration that wrangler reads. Before anything is stored, there is but the base. */
+export function configOf(files: TenantFiles, name: string): string {
+  const stored = [name, ...(name === ONE ? [LAST] : [])].find((file) => files.read(file) !== null);
+  return stored === undefined ? "wrangler.toml" : files.pathOf(stored);
+}
 
 /** The tenant whose file is here, or null. The one deployment needs none. */
 export function storedTenant({ files, base }: Desk, name: string): Tenant | null {
   const text = files.read(name);
-  if (text === null)
-    return name === ONE ? readTenant(name, { text: base, base, path: "wrangler.toml" }) : null;
+  if (text === null) return name === ONE ? lastOf(files, base) : null;
   return readTenant(name, { text, base, path: files.pathOf(name) });
+}
+
+/** The one deployment as wrangler.toml says it, with the ids of the last run where that says none. */
+function lastOf(files: TenantFiles, base: string): Tenant {
+  const tenant = readTenant(ONE, { text: base, base, path: "wrangler.toml" });
+  const last = files.read(LAST);
+  if (last === null || tenant.databases.size > 0) return tenant;
+  const { databases } = readTenant(ONE, { text: last, base, path: files.pathOf(LAST) });
+  return { ...tenant, databases };
 }
 
 export function requireTenant(desk: Desk, name: string): Tenant {
@@ -49,8 +62,11 @@ export function requireTenant(desk: Desk, name: string): Tenant {
 
 /** Notes the tenant in its file, unless that says so already. */
 export function storeTenant({ files, base, say }: Desk, tenant: Tenant): void {
-  if (isAsBase(tenant, base) && files.read(tenant.name) === null) return;
   const text = renderTenant(tenant, base);
+  if (isAsBase(tenant, base) && files.read(tenant.name) === null) {
+    if (tenant.databases.size > 0 && files.read(LAST) !== text) files.write(LAST, text);
+    return;
+  }
   if (files.read(tenant.name) === text) return;
   files.write(tenant.name, text);
   say(`${files.pathOf(tenant.name)} written`);

@@ -1,7 +1,7 @@
 import { additionsTo, type Tenant } from "./config.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, requireTenant, type Desk, storeTenant } from "./tenants.ts";
+import { accountOf, requireTenant, type Desk } from "./tenants.ts";
 
 /**
  * Brings tenants to this version, one after another: migrations first, then the code that needs them. The first failure
@@ -29,7 +29,6 @@ export async function upgrade(desk: Desk, names: readonly string[]): Promise<voi
 
 async function upgradeOne(desk: Desk, tenant: Tenant): Promise<void> {
   requireComplete(desk, tenant);
-  storeTenant(desk, tenant);
   const added = additionsTo(tenant, desk.base);
   // The base may have had it once: then it is for the reader to take it away.
   if (added.length > 0)

@@ -15,7 +15,8 @@ type Database = {
   tables?: string[];
 };
 type Index = { dimensions: number; metric: string; metadata: string[] };
-type Worker = { secret: string | null; config: string };
+/** `database`: the id that is bound as DB. */
+type Worker = { secret: string | null; config: string; database?: string };
 
 /** The contents of the account, and each command that reached it. Plain data, so that it can be kept in a file. */
 export type Cloudflare = {
@@ -241,10 +242,19 @@ function deploy(account: Cloudflare, { config, secrets }: Given) {
     else if (indexOf(account, index).metadata.join() !== METADATA.join())
       throw new Error(`${index} has no metadata indexes`);
   const known = account.workers[config.name];
+  // A binding without an id inherits that of the Worker.
+  const [main] = config.d1_databases;
+  const inherited = main?.database_id === undefined ? known?.database : undefined;
+  if (inherited !== undefined && !account.databases.some(({ uuid }) => uuid === inherited))
+    throw new Failed(`The database ${inherited} could not be found [code: 7404]`);
   if (known === undefined) count(account, `worker ${config.name}`);
   const { CAIRN_SECRET: secret = null } = secrets ?? {};
   if (secret !== null) count(account, "secret");
-  account.workers[config.name] = { secret: secret ?? known?.secret ?? null, config: config.text };
+  account.workers[config.name] = {
+    secret: secret ?? known?.secret ?? null,
+    config: config.text,
+    database: inherited ?? boundDatabase(account, "DB", config).uuid,
+  };
   const entry = {
     type: "deploy",
     version: 1,

@@ -58,9 +58,9 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 const setAccount = (account: object) => writeFileSync(accountFile, JSON.stringify(account));
 const account = () => JSON.parse(readFileSync(accountFile, "utf8")) as Cloudflare;
 
-async function tenant(args: string[], env: Record<string, string> = {}) {
+async function tenant(args: string[], env: Record<string, string> = {}, script = "packages/tenant/main.ts") {
   const path = `${bin}:${process.env.PATH}`;
-  const running = run("packages/tenant/main.ts", args, {
+  const running = run(script, args, {
     PATH: path,
     CAIRN_TENANTS: tenants,
     CAIRN_TEST_ACCOUNT: accountFile,
@@ -183,6 +183,25 @@ it.each([
   expect(stderr).not.toMatch(/\n\s+at /);
   expect(account().calls).toEqual([]);
   expect(existsSync(tenants)).toBe(false);
+});
+
+it("does nothing where npm kept an option to itself", async () => {
+  for (const [name, value] of [
+    ["dry_run", "true"],
+    ["account", ACCOUNT],
+    ["cpu_ms", "60000"],
+    ["vectorize", ""],
+  ] as const) {
+    const env = { [`npm_config_${name}`]: value };
+    const option = `--${name.replace("_", "-")}`;
+    const made = await tenant(["create", "acme"], env);
+    expect([made.code, made.stdout]).toEqual([2, ""]);
+    expect(made.stderr).toContain(`npm kept ${option} to itself`);
+    const deployed = await tenant([], env, "packages/tenant/deploy-main.ts");
+    expect([deployed.code, deployed.stdout]).toEqual([2, ""]);
+    expect(deployed.stderr).toContain(`npm kept ${option} to itself`);
+  }
+  expect(account().calls).toEqual([]);
 });
 
 it("shows what it would do, with no account and no wrangler, and does nothing", async () => {

@@ -1,11 +1,11 @@
 // `npm run deploy` over a double of the account: every step fails once, before and after it is done.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { afterEach, describe, expect, it } from "vitest";
 import { deploy as run, type DeployOptions } from "../../../packages/tenant/deploy.ts";
 import { dryRun } from "../../../packages/tenant/dry-run.ts";
-import { ONE } from "../../../packages/tenant/names.ts";
+import { LAST, ONE } from "../../../packages/tenant/names.ts";
 import { Stopped } from "../../../packages/tenant/stopped.ts";
 import { fromNow } from "../../from-now.ts";
 import { verifyOwn } from "../../../src/worker/auth/verify-own.ts";
@@ -46,7 +46,14 @@ describe("npm run deploy", () => {
     await deploy(desk);
     const { account } = desk;
     expect(account.databases).toMatchObject([{ name: "cairn", migrated: true }]);
-    expect(account.workers.cairn?.config).toBe(readFileSync(join(root, "wrangler.toml"), "utf8"));
+    const id = account.databases[0]?.uuid;
+    const base = parse(readFileSync(join(root, "wrangler.toml"), "utf8"));
+    expect(parse(account.workers.cairn?.config ?? "")).toEqual({
+      ...base,
+      d1_databases: [
+        { binding: "DB", database_name: "cairn", database_id: id, migrations_dir: "migrations" },
+      ],
+    });
     const steps = account.calls.map((call) => call.split(" -c ")[0]);
     expect(steps).toEqual([
       "d1 list --json",
@@ -60,7 +67,8 @@ describe("npm run deploy", () => {
     ]);
     expect(text(desk)).toContain('https://cairn.example.workers.dev/health: {"status":"ok"}');
     // No configuration of its own: but the secret, for its owner alone, and nowhere on the screen.
-    expect(desk.stored()).toEqual({ [`${ONE}.secret`]: "secret" });
+    const last = account.workers.cairn?.config;
+    expect(desk.stored()).toEqual({ [`${LAST}.toml`]: last, [`${ONE}.secret`]: "secret" });
     const secret = desk.files.readSecret(ONE) ?? "";
     expect(account.workers.cairn?.secret).toBe(secret);
     expect(statSync(join(root, desk.files.secretPathOf(ONE))).mode & 0o777).toBe(0o600);
@@ -130,7 +138,8 @@ describe("npm run deploy", () => {
     const secret = desk.account.workers.cairn?.secret;
     const other = elsewhere(desk);
     await deploy(other);
-    expect([desk.account.workers.cairn?.secret, other.stored()]).toEqual([secret, {}]);
+    expect(desk.account.workers.cairn?.secret).toBe(secret);
+    expect(other.files.readSecret(ONE)).toBeNull();
     expect(text(other)).toContain("Its secret is not known here");
     expect(desk.account.made).toMatchObject({ secret: 1, "database cairn": 1 });
   });
@@ -138,8 +147,9 @@ describe("npm run deploy", () => {
   it("makes no secret where its file ends with the run, as in CI, and says what to do", async () => {
     const desk = newDesk();
     await deploy({ ...desk, passing: true });
-    expect([desk.account.workers.cairn?.secret, desk.stored()]).toEqual([null, {}]);
-    expect(text(desk)).toMatch(/refuses every call until it has one.*wrangler secret put CAIRN_SECRET/);
+    expect(desk.account.workers.cairn?.secret).toBeNull();
+    expect([desk.files.readSecret(ONE), desk.waits]).toEqual([null, []]);
+    expect(text(desk)).toMatch(/refuses every call.*> cairn\.secret && .*put CAIRN_SECRET --name cairn </);
     await deploy({ ...desk, passing: true, secret: "a secret of the test, of 32 bytes or more" });
     expect(desk.account.workers.cairn?.secret).toBe("a secret of the test, of 32 bytes or more");
     expect(text(desk)).not.toContain("TOKEN=");
@@ -149,7 +159,7 @@ describe("npm run deploy", () => {
     const desk = newDesk();
     await deploy(desk, { location: "weur" });
     expect(desk.account.databases).toMatchObject([{ name: "cairn", location: "weur" }]);
-    expect(Object.keys(desk.stored())).toEqual([`${ONE}.secret`]);
+    expect(Object.keys(desk.stored())).toEqual([`${LAST}.toml`, `${ONE}.secret`]);
     await deploy(desk, { location: "apac" });
     expect(text(desk)).toContain("never moves: --location changes nothing of it");
   });
@@ -196,11 +206,55 @@ describe("npm run deploy", () => {
       /D1 database 'cairn' with tables of something else \(orders\)/,
     );
     desk.account.databases = [];
-    desk.account.workers.cairn = { secret: null, config: "another's" };
+    const another = { secret: null, config: "another's", database: "1111" };
+    desk.account.workers.cairn = another;
     expect(await stopped(deploy(desk))).toMatch(/Worker 'cairn', and no D1 database.*--adopt/);
     expect([desk.account.made, desk.stored()]).toEqual([{}, {}]);
+    desk.account.databases = [{ uuid: "1", name: "cairn", migrated: false, mark: null }];
+    expect(await stopped(deploy(desk))).toMatch(/Worker 'cairn', and an empty D1 database/);
+    desk.account.databases = [
+      { uuid: "1", name: "cairn", migrated: false, mark: null, tables: ["deployment", "orders"] },
+    ];
+    expect(await stopped(deploy(desk))).toMatch(/tables of something else/);
+    desk.account.databases = [];
     await deploy(desk, { adopt: true });
     expect(desk.account.databases).toMatchObject([{ name: "cairn", migrated: true }]);
+  });
+
+  it("stops in another account, with or without options, and stores none of them", async () => {
+    for (const options of [{}, { vectorize: true }]) {
+      const desk = newDesk();
+      await deploy(desk, options);
+      const before = desk.stored();
+      const second = emptyAccount();
+      const other = { ...newDesk(second), files: desk.files };
+      for (const again of [{}, { account: "f".repeat(32) }, options])
+        expect(await stopped(deploy(other, again))).toContain("Nothing is made in its place");
+      expect([second.made, desk.stored()]).toEqual([{}, before]);
+    }
+    const named = newDesk();
+    await deploy(named, { account: "e".repeat(32) });
+    const file = named.files.read(ONE);
+    expect(await stopped(deploy(named, { account: "f".repeat(32) }))).toContain("and stay there");
+    expect(named.files.read(ONE)).toBe(file);
+  });
+
+  it("takes over what wrangler.toml says anew with each run", async () => {
+    const desk = newDesk();
+    const more = { ...desk, base: desk.base.replace("[vars]", '[vars]\nLLM_MODEL = "none"') };
+    await deploy(more);
+    expect(desk.account.workers.cairn?.config).toContain("LLM_MODEL");
+    await deploy(desk);
+    expect(desk.account.workers.cairn?.config).not.toContain("LLM_MODEL");
+  });
+
+  it("refuses a secret's file that no Worker would take, before anything is made", async () => {
+    for (const kept of ["", "short\n"]) {
+      const desk = newDesk();
+      writeFileSync(join(root, desk.files.secretPathOf(ONE)), kept);
+      expect(await stopped(deploy(desk))).toContain("is shorter than 32 bytes");
+      expect(desk.account.calls).toEqual([]);
+    }
   });
 
   it("makes nothing in an account without a workers.dev subdomain, and says where to register one", async () => {

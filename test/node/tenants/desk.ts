@@ -48,7 +48,11 @@ export function newDesk(account = emptyAccount()): TestDesk {
       );
       return (await verifyOwn(token, secrets, fromNow(60_000))).ok;
     },
-    health: async () => ({ status: 200, body: JSON.stringify({ status: "ok" }) }),
+    // As the Worker's: without a secret it serves nothing.
+    health: async () =>
+      Object.values(account.workers).some(({ secret }) => secret !== null)
+        ? { status: 200, body: JSON.stringify({ status: "ok" }) }
+        : { status: 503, body: JSON.stringify({ status: "misconfigured" }) },
     wrangler: {
       subdomain: async () => subdomainOf(account),
       ask: async (args) => wrangler(account, args, { secrets: null, read }),
