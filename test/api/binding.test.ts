@@ -181,6 +181,32 @@ it("streams messages and an export, and takes an import as text, bytes and a blo
     expect(await memory.transfer.import(newUser(), body)).toMatchObject({ imported: { messages: 1 } });
 });
 
+it.each([
+  ["whose scope is missing", ["read"], "forbidden"],
+  ["whose first line is refused", ["write"], "invalid_json"],
+])("lets go of the stream of an import %s", async (_, scopes, code) => {
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new TextEncoder().encode("no line\n")),
+    cancel: () => void (cancelled = true),
+  });
+  const user = newUser();
+  const [path, headers] = [`/v1/users/${user}/import`, { "content-type": "application/x-ndjson" }];
+  // Without a binding in between, which may let go of a stream by itself when a call ends.
+  const by = { props: { users: [user], scopes }, env, ctx: createExecutionContext() };
+  const answer = await createWorker(realPorts).answer({ method: "POST", path, headers, body }, by);
+  expect((await answerOf(answer)).body.error.code).toBe(code);
+  expect(cancelled).toBe(true);
+});
+
+it("reads a text that is larger than a call carries", async () => {
+  const text = "no line\n".repeat(4.5 * 1024 * 1024);
+  await expect(clientWith(ALL).transfer.import(newUser(), text)).rejects.toMatchObject({
+    code: "invalid_json",
+    status: 400,
+  });
+});
+
 it("has a type that the client takes as its binding", () => {
   expectTypeOf<Service<typeof import("../../src/index.ts").Memory>>().toExtend<Binding>();
   // With `wrangler types` the compiler sees it; see test/node/binding-types.test.ts.

@@ -34,7 +34,10 @@ export const answerBy =
         : new Request(url, { method, headers, ...(body !== undefined && { body }) });
     const caller = callerOf(props);
     bounds.set(request, { caller: caller.ok && !parsed.ok ? parsed : caller, text });
-    return answerOf(await app.fetch(request, env, ctx));
+    const answer = answerOf(await app.fetch(request, env, ctx));
+    // A sender waits for whoever reads its stream, and a refused call reads none.
+    if (request.body?.locked === false) await request.body.cancel();
+    return answer;
   };
 
 /** Headers that the way of a request sets: a server or Cloudflare, and no caller. `cf-*` and `x-forwarded-*` are others. */

@@ -22,15 +22,28 @@ type Needs = Pick<Services, "userMemory" | "now"> & { extraction: Pick<Services[
  * is a `part`, it must have its last line, which counts the lines. Ends at the first wrong line; the lines before are stored.
  */
 export async function importLines(
-  { userMemory, now, extraction }: Needs,
+  needs: Needs,
   user: string,
-  { body, part, trust }: { body: ReadableStream<Uint8Array>; part: boolean; trust: Trust },
+  { body, ...how }: { body: ReadableStream<Uint8Array>; part: boolean; trust: Trust },
+): Promise<Result<ImportAnswer>> {
+  const lines = linesOf(body);
+  try {
+    return await importOf(lines, needs, { user, ...how });
+  } finally {
+    // Lets go of a body whose first line is refused: a loop lets go by itself.
+    await lines.return();
+  }
+}
+
+async function importOf(
+  lines: ReturnType<typeof linesOf>,
+  { userMemory, now, extraction }: Needs,
+  { user, part, trust }: { user: string; part: boolean; trust: Trust },
 ): Promise<Result<ImportAnswer>> {
   const settings = await d1Result(() => extraction.current());
   if (!settings.ok) return settings;
   const { redactions } = settings.value;
   const owner = await ownerOf(user);
-  const lines = linesOf(body);
   const { value: first } = await lines.next();
   if (first === undefined) return inLine(1, EMPTY);
   const header = first.line.ok ? parseHeader(first.line.value) : first.line;
