@@ -6,7 +6,7 @@ import { userHash } from "../../src/domain/ids.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { answerOf, bindingWith, boundCall, clientWith } from "../binding-calls.ts";
 import { call, newUser } from "../call.ts";
-import { type DeclaredOperation, declaredOperations } from "../declared.ts";
+import { declared, type DeclaredOperation, declaredOperations } from "../declared.ts";
 import { realPorts } from "../doubles/ports.ts";
 import { pathOf } from "../operations.ts";
 
@@ -38,6 +38,25 @@ describe("refuses at every route a binding whose props", () => {
       for (const field of fields) expect(body.error.message).toContain(`\`${field}\``);
     }
   });
+});
+
+describe("fails by itself at no route:", () => {
+  const ids = { user: newUser(), threadId: "none" };
+  it.each(all)("$method $path", async (operation) => {
+    const { status } = await boundCall(pathOf(operation, ids), callOf(operation), ALL);
+    expect(status).not.toBe(500);
+  });
+});
+
+it("answers every page for people, and its files, as a route that there is not", async () => {
+  const pages = declared.filter(
+    ({ method, path, isDocumented }) => method === "GET" && !isDocumented && path !== "/openapi.json",
+  );
+  expect(pages.map(({ path }) => path)).toContain("/docs/{file}");
+  for (const { path } of pages) {
+    const { status, body } = await boundCall(path.replace("{file}", "start.js"), {}, ALL);
+    expect([path, status, body.error.code]).toEqual([path, 404, "route_not_found"]);
+  }
 });
 
 it.each([

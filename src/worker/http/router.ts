@@ -4,7 +4,9 @@ import { noQuery } from "../../domain/schema/bounds.ts";
 import { refusePreconditions } from "./conditions.ts";
 import type { AppEnv } from "./context.ts";
 import { failures } from "./describe.ts";
+import { answerFailure } from "./failure.ts";
 import { type Access, declaredAccess, type Declaration, guardsOf } from "./guard.ts";
+import { nobody } from "./owner.ts";
 import { routedPath } from "./path.ts";
 import { validation } from "./validation.ts";
 
@@ -46,6 +48,12 @@ export function undocumented(
   const declaration = { ...said(at, access), isAudited: false, isDocumented: false };
   router.on([at.method], [honoPath(at.path)], ...guardsOf(declaration, access, at.before), ...handlers);
 }
+
+/** Adds a page for people, or a file of one. Over a service binding there is none: it carries plain data to programs. */
+export const page = (router: Router, path: string, handler: Handler<AppEnv>): void =>
+  undocumented(router, { method: "get", path, scope: "open", owner: nobody }, (c, next) =>
+    c.get("bound") === undefined ? handler(c, next) : answerFailure(c, { code: "route_not_found" }),
+  );
 
 const honoPath = (path: string): string => path.replaceAll(/\/{(.+?)}/g, "/:$1");
 

@@ -7,7 +7,7 @@ import { answerFailure, unwrap } from "../http/failure.ts";
 import { parsedBody, readBody } from "../http/json-body.ts";
 import { countAddress } from "../http/rates.ts";
 import { nobody } from "../http/owner.ts";
-import { newRouter, undocumented } from "../http/router.ts";
+import { newRouter, page, undocumented } from "../http/router.ts";
 import { redeemCode } from "../auth/console-code.ts";
 import { parseInput } from "../parse-input.ts";
 import type { ConsoleSettings } from "../settings.ts";
@@ -21,10 +21,8 @@ type Serve = (c: Context<AppEnv>, settings: ConsoleSettings) => Response | Promi
 /** The console: a page over the API, from our own assets. Its files lie beside it, so that it works under any base path. */
 export const consolePage = newRouter();
 
-const open = { scope: "open", owner: nobody } as const;
-
 const serve = (path: string, answer: Serve): void => {
-  undocumented(consolePage, { ...open, method: "get", path }, (c) => {
+  page(consolePage, path, (c) => {
     const { console: settings } = c.get("services");
     return settings === null ? answerFailure(c, { code: "route_not_found" }) : answer(c, settings);
   });
@@ -44,7 +42,7 @@ const session: Handler<AppEnv> = async (c) => {
 };
 undocumented(
   consolePage,
-  { ...open, method: "post", path: "/console/session", before: [readBody(CODE_BYTES)] },
+  { method: "post", path: "/console/session", scope: "open", owner: nobody, before: [readBody(CODE_BYTES)] },
   session,
 );
 

@@ -1,9 +1,6 @@
-import type { Handler } from "hono";
-import type { AppEnv } from "../http/context.ts";
-import { nobody } from "../http/owner.ts";
-import { newRouter, undocumented } from "../http/router.ts";
+import { newRouter, page } from "../http/router.ts";
 
-const page = `<!doctype html>
+const reference = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -22,8 +19,6 @@ const page = `<!doctype html>
 
 /** The reference as a page: Swagger UI from our own assets, so that it works offline and under any base path. */
 export const documents = newRouter();
-const serve = (path: string, answer: Handler<AppEnv>): void =>
-  undocumented(documents, { method: "get", path, scope: "open", owner: nobody }, answer);
-serve("/", (c) => c.redirect(`${c.get("basePath")}/docs`));
-serve("/docs", (c) => c.html(page));
-serve("/docs/{file}", (c) => c.get("services").asset(c.req.raw));
+page(documents, "/", (c) => c.redirect(`${c.get("basePath")}/docs`));
+page(documents, "/docs", (c) => c.html(reference));
+page(documents, "/docs/{file}", (c) => c.get("services").asset(c.req.raw));
