@@ -1,6 +1,7 @@
 // Pages that a delete has left as they were, in the file of a user's object.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { userHash } from "../../src/domain/ids.ts";
 import { FreePages } from "../../durable-objects/user-memory/core/free-pages.ts";
 import { call, newUser } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
@@ -147,4 +148,24 @@ it("overwrites a message that is deleted alone, also what further rows hold of i
     { zeros: 1, whole: 1 },
     { zeros: 1, whole: 0 },
   ]);
+});
+
+it("are as many as before after an erasure that could not begin", async () => {
+  const user = newUser();
+  await create(user);
+  const hash = await userHash(user);
+  await runInDurableObject(await objectOf(user), async (instance, { storage: { sql } }) => {
+    const row = "INSERT INTO recalls (first_at, last_at, body) VALUES (0, 0, zeroblob(1785000))";
+    for (let i = 0; i < 2; i++) sql.exec(row);
+    const peak = () => Number(sql.exec("SELECT peak FROM free_pages").one().peak);
+    const size = sql.databaseSize;
+    // A table that is being read cannot be dropped.
+    const open = sql.exec("SELECT * FROM recalls");
+    open.next();
+    await expect(instance.eraseUser({ hash, id: user })).rejects.toThrow();
+    expect(() => open.toArray()).toThrow();
+    expect(peak()).toBeLessThan(size);
+    expect((await instance.eraseUser({ hash, id: user })).ok).toBe(true);
+    expect(peak()).toBeGreaterThanOrEqual(size);
+  });
 });

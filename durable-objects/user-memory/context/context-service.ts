@@ -1,5 +1,6 @@
 import type { ContextItem } from "../../../src/domain/context/item.ts";
 import type { LayerName } from "../../../src/domain/context/layers/rules.ts";
+import { isOfMessages } from "../../../src/domain/context/plan.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
@@ -59,7 +60,9 @@ export class ContextService {
     };
   }
 
-  async context(request: ContextRequest): Promise<Result<PromptContext>> {
+  async context(given: ContextRequest): Promise<Result<PromptContext>> {
+    // In the minutes of a deployment, a Worker of the version before sends those of messages too.
+    const request = { ...given, layers: given.layers.filter(({ layer }) => !isOfMessages(layer)) };
     const { current: epoch } = this.#parts.erasureEpoch;
     const found = await this.#thread(request);
     if (!found.ok) return found;

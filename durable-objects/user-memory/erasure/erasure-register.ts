@@ -56,14 +56,20 @@ export class ErasureRegister {
   begin(hash: UserHash, hide: (id: string) => Begun | null): string | null {
     const { transactions, pages, now } = this.#deps;
     const id = `${hash}.${uuidv7({ msecs: now() })}`;
-    return transactions.atomically(() => {
-      // The peak includes the rows that are removed next.
-      pages.note();
-      const begun = hide(id);
-      if (begun === null) return null;
-      this.#add(id, begun);
-      return id;
-    });
+    try {
+      return transactions.atomically(() => {
+        // The peak includes the rows that are removed next.
+        pages.note();
+        const begun = hide(id);
+        if (begun === null) return null;
+        this.#add(id, begun);
+        return id;
+      });
+    } catch (error) {
+      // The peak that was noted is undone as well.
+      pages.forgetPeak();
+      throw error;
+    }
   }
 
   #add(id: string, { erased, of, object }: Begun): void {
