@@ -5,7 +5,7 @@ export type ErasedData =
   | { what: "user"; ranges: readonly PositionRange[] }
   | { what: "scope"; scope: string };
 
-/** A part that holds data outside of the tables that an erasure hides or empties: in memory, in waiting writes, on its way elsewhere. */
+/** A part that holds data which no step of an erasure empties: in memory, in waiting writes, on its way elsewhere, in rows of its own. */
 export interface Erasable {
   erase(data: ErasedData): void;
 }
