@@ -28,7 +28,7 @@ export const errors = {
     403,
     "The props of this service binding do not say who calls: set `props` in the calling Worker's wrangler.toml.",
   ],
-  forbidden: [403, "The token's scope does not allow this call."],
+  forbidden: [403, "The scope of the caller does not allow this call."],
   trust_too_low: [403, "The memory has a higher trust than this caller, who cannot change or release it."],
   // A quota is the deployment's decision, and no fault that another try gets past: so neither 429 nor 507.
   quota_entries: [403, "This user holds as many entries as the deployment allows."],

@@ -232,6 +232,33 @@ it("has a type that the client takes as its binding", () => {
   expect(bindingWith(ALL)).toBeDefined();
 });
 
+it("names a binding, and no token, to who calls MCP over one", async () => {
+  const user = newUser();
+  const headers = { Accept: "application/json, text/event-stream" };
+  const ask = async (name: string, given: object, props: Record<string, unknown>) => {
+    const params = { name, arguments: given };
+    const json = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    return (await boundCall("/mcp", { json, headers }, props)).text;
+  };
+  const reader = { users: [user], scopes: ["read"] };
+  expect(await ask("memory_recall", { query: "x", owners: ["shared:z"] }, reader)).toContain(
+    "this binding names",
+  );
+  expect(await ask("memory_remember", { text: "x" }, reader)).toContain("The binding lacks the scope");
+  expect(await ask("memory_recall", { query: "x" }, ALL)).toContain("with a binding of all users");
+});
+
+it("writes refused props into the audit log, and no malformed call of a good binding", async () => {
+  await bindingWith(ALL).call({ method: "TRACE", path: "/" });
+  await bindingWith({}).call({ method: "GET", path: "/" });
+  const outcomes = async () =>
+    (await call("/v1/audit?action=token.refused&limit=100")).body.items.map(
+      ({ outcome }: { outcome: string }) => outcome,
+    );
+  await expect.poll(outcomes).toContain("invalid_props");
+  expect(await outcomes()).not.toContain("invalid_request");
+});
+
 it("serves MCP, and what the open routes serve", async () => {
   const user = newUser();
   const headers = { Accept: "application/json, text/event-stream" };

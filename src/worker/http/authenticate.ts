@@ -23,7 +23,8 @@ export const requireSecret: Middleware = (c, next) => {
 export const requireProps: Middleware = (c, next) => {
   const bound = c.get("bound");
   if (bound !== undefined) {
-    if (!bound.caller.ok) auditRefusedToken(c, bound.caller.code);
+    // A malformed call of a good binding is refused as a body is, and is no attack.
+    if (!bound.caller.ok && bound.caller.code === "invalid_props") auditRefusedToken(c, bound.caller.code);
     c.set("caller", unwrap(bound.caller));
   }
   return next();

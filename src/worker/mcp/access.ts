@@ -1,4 +1,4 @@
-import { mayRead, mayWrite } from "../auth/claims.ts";
+import { mayRead, mayWrite, wordOf } from "../auth/claims.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
@@ -20,7 +20,7 @@ export type Access = {
 export function userOf(caller: Caller, header: string | undefined): Result<string> {
   const user = header === undefined ? caller.user : decodeUser(header);
   if (user === null) return invalidHeader("is not a user id in percent-encoding");
-  return user === "*" ? invalidHeader("is required with a token of all users") : ok(user);
+  return user === "*" ? invalidHeader(`is required with a ${wordOf(caller)} of all users`) : ok(user);
 }
 
 /** The rights of a request on the memory of a user that its caller reaches. */
@@ -74,23 +74,25 @@ export const reach: {
 
 /** The shared owners to search: the requested ones, or the first 16 of the token. */
 export function ownersToSearch(
-  { shared }: Access,
+  { shared, caller }: Access,
   requested: readonly string[] | undefined,
 ): Result<string[]> {
   if (requested === undefined) return ok(shared.slice(0, limits.owners));
   const unknown = requested.findIndex((owner) => !shared.includes(owner));
   if (unknown < 0) return ok([...new Set(requested)]);
   return fail("not_found", {
-    details: [{ path: `owners[${unknown}]`, message: "is not a shared owner that this token names" }],
+    details: [{ path: `owners[${unknown}]`, message: unnamed(caller) }],
   });
 }
+
+const unnamed = (caller: Caller): string => `is not a shared owner that this ${wordOf(caller)} names`;
 
 /** The owner to read: the user, or a shared owner that the token names. */
 async function ownerToRead(access: Access, ownerId: string | undefined): Promise<Result<Owner>> {
   const owner = ownerId ?? access.user;
   if (owner === access.user || access.shared.includes(owner)) return ok(await ownerOf(owner));
   return fail("not_found", {
-    details: [{ path: "owner", message: "is not a shared owner that this token names" }],
+    details: [{ path: "owner", message: unnamed(access.caller) }],
   });
 }
 
@@ -102,7 +104,7 @@ async function ownerToChange(access: Access, ownerId: string | undefined): Promi
   const owner = await ownerToRead(access, ownerId);
   if (!owner.ok || mayWrite(access.caller, owner.value.id)) return owner;
   return fail("forbidden", {
-    message: `This token may read the memory of ${JSON.stringify(owner.value.id)}, not change it${
+    message: `This ${wordOf(access.caller)} may read the memory of ${JSON.stringify(owner.value.id)}, not change it${
       isShared(owner.value.id) && ownerId !== undefined ? ". Leave `owner` out to use the user's own" : ""
     }.`,
   });

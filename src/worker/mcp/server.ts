@@ -1,3 +1,4 @@
+import { wordOf } from "../auth/claims.ts";
 import {
   type CallToolResult,
   ProtocolError,
@@ -79,8 +80,8 @@ export function mcpServer(context: RequestContext): Server {
 const missingScope = ({ access }: Context, scope: "read" | "write") =>
   fail("forbidden", {
     message: access.caller.scopes.has(scope)
-      ? "The token may read this memory, not change it."
-      : `The token lacks the scope '${scope}'.`,
+      ? `The ${wordOf(access.caller)} may read this memory, not change it.`
+      : `The ${wordOf(access.caller)} lacks the scope '${scope}'.`,
   });
 
 /** Turns an unexpected error into a failure without its text. */

@@ -103,7 +103,7 @@ const remove = route("delete", "/v1/threads/{id}", {
 });
 
 const NO_FORK =
-  "This token reaches one thread only, and a fork is another one. Use a token, or a binding, without `thread`.";
+  "This caller reaches one thread only, and a fork is another one. Use a token, or a binding, without `thread`.";
 
 const fork = route("post", "/v1/threads/{id}/fork", {
   operationId: "forkThread",

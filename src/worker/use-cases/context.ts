@@ -188,7 +188,7 @@ const refusedKeeping = (field: string) =>
     details: [
       {
         path: `body.${field}`,
-        message: "keeps blocks, and this token only reads the memory of this shared owner",
+        message: "keeps blocks, and this caller only reads the memory of this shared owner",
       },
     ],
   });
