@@ -64,7 +64,7 @@ export async function startApi({ assets, state }: { assets: string; state: strin
         resourcePersistencePath: state,
         d1Databases: { DB: DATABASE },
         durableObjects: Object.fromEntries(
-          bindings.flatMap(({ type, name: binding, class_name: className }) =>
+          bindings.flatMap(({ type, name: binding, class_name: className = "" }) =>
             type === "durable_object_namespace" ? [[binding, { className, useSQLite: true }]] : [],
           ),
         ),
@@ -73,7 +73,7 @@ export async function startApi({ assets, state }: { assets: string; state: strin
         }),
         bindings: {
           ...Object.fromEntries(
-            bindings.flatMap(({ type, name: binding, text }) =>
+            bindings.flatMap(({ type, name: binding, text = "" }) =>
               type === "plain_text" ? [[binding, text]] : [],
             ),
           ),
