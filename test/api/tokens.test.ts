@@ -246,6 +246,7 @@ describe.each(ways)("a caller of one thread, $way", ({ ask: askAs }) => {
       `/v1/threads/${own.id}x`,
       `//v1/threads/${other.id}`,
     ])
-      expect([403, 404]).toContain((await askAs(path, {}, { user, thread: own.id })).status);
+      // Over a binding, a path that begins with `//` is none.
+      expect([400, 403, 404]).toContain((await askAs(path, {}, { user, thread: own.id })).status);
   });
 });
