@@ -19,22 +19,18 @@ const CLOCK_MS = 30_000;
 /** The cron rings each hour; a rebuild that has not ended by then has met none. */
 const CRON_MS = 3 * 60 * 60_000;
 
-/** What to do about a problem that /health names. Where it says so itself, nothing is added. */
+/** Advice on the problems of /health that do not say themselves what to do. */
 const ADVICE: readonly [RegExp, string][] = [
-  [/^CAIRN_SECRET is/, "Set it: openssl rand -base64 48 | npx wrangler secret put CAIRN_SECRET"],
-  [/migrations of D1/, "Do that, and ask again."],
   [
-    /D1 does not answer/,
+    /^CAIRN_SECRET is not/,
+    "Make one, keep its file, and set it: openssl rand -base64 48 > cairn.secret && npx wrangler secret put CAIRN_SECRET --name WORKER < cairn.secret",
+  ],
+  [
+    /^D1 does not answer/,
     "Look at www.cloudflarestatus.com, and ask again. Entries and messages work meanwhile.",
   ],
-  [
-    /JURISDICTION|shards|another/i,
-    "Restore the bindings: nothing is lost. docs/deploy.md says why they are permanent.",
-  ],
-  [/index|Vectorize/i, "Compare the index with docs/deploy.md: its dimensions, and its metadata indexes."],
-  [/embedder|EMBEDDINGS/, "Correct the variables: docs/embeddings.md. Texts are found by words meanwhile."],
 ];
-const OTHER = "Correct the setting: docs/reference/settings.md.";
+const OTHER = "Do what it says, or correct the setting: docs/reference/settings.md.";
 
 const adviceOn = (problem: string): string => ADVICE.find(([of]) => of.test(problem))?.[1] ?? OTHER;
 
@@ -71,7 +67,7 @@ function healthIn({ status, text }: Answer, url: string): Health {
   throw new NoCairn(`${url} answers, but not as a Cairn does: ${status} ${text.slice(0, 200)}`);
 }
 
-/** How the deployment answers everybody. */
+/** Findings of what everybody may ask. */
 async function openFindings(url: string): Promise<Finding[]> {
   const asked = await get(`${url}/health`);
   const health = healthIn(asked, url);
@@ -126,7 +122,7 @@ function clockFinding(date: string | null): Finding {
   };
 }
 
-/** What an administrator may ask. */
+/** Findings of what an administrator may ask. */
 async function adminFindings(url: string, token: string): Promise<Finding[]> {
   const { status, text } = await get(`${url}/v1/reindex`, token);
   if (status === 401)
@@ -180,7 +176,7 @@ else {
     else {
       for (const { check, found, todo: advice } of findings)
         console.log(
-          `${advice === null ? "ok  " : "TODO"}  ${check}: ${found}${advice === null ? "" : `\n      ${advice}`}`,
+          `${advice === null ? "ok  " : "FIX "}  ${check}: ${found}${advice === null ? "" : `\n      ${advice}`}`,
         );
       if (token === undefined) console.log("      Without a token, only what everybody may ask was asked.");
     }

@@ -2,7 +2,7 @@
 import { optionsOf, refuse } from "./transfer/cairn.ts";
 import { calledAs } from "./transfer/called-as.ts";
 
-/** How the printed text has the token: as `CAIRN_TOKEN` of the environment, or itself. */
+/** The form of the token in the printed text: `CAIRN_TOKEN` of the environment, or the token itself. */
 type Said = { url: string; token: string | null };
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);

@@ -42,7 +42,7 @@ async function doctor(url: string, args: string[] = []) {
 
 it("finds nothing to do where all is well", async () => {
   const { code, stdout } = await doctor(await deployment({}), ["--token", "t"]);
-  expect([code, stdout.includes("TODO")]).toEqual([0, false]);
+  expect([code, stdout.includes("FIX ")]).toEqual([0, false]);
   expect(stdout).toContain("ok    embedder: static2-en-256, vectors in the object");
   expect(stdout).toContain("ok    cron: rebuild of the indexes: none");
 });
@@ -57,20 +57,20 @@ it.each<[string, Served, RegExp]>([
         problems: ["CAIRN_SECRET is not set, or shorter than 32 bytes"],
       },
     },
-    /TODO {2}health: CAIRN_SECRET is not set.*\n {6}Set it: .*wrangler secret put CAIRN_SECRET/,
+    /FIX {3}health: CAIRN_SECRET is not set.*\n {6}Make one, keep its file, .*wrangler secret put CAIRN_SECRET/,
   ],
   [
     "a clock that is wrong",
     { date: "Thu, 01 Jan 2026 00:00:00 GMT" },
-    /TODO {2}clock: \d+ s behind the one here/,
+    /FIX {3}clock: \d+ s behind the one here/,
   ],
-  ["assets that are missing", { docs: 404 }, /TODO {2}API reference: \/docs is 404\n {6}Deploy again/],
-  ["a token of another secret", { reindex: [401, {}] }, /TODO {2}token: refused\n.*this deployment's secret/],
-  ["a token that is no administrator's", { reindex: [403, {}] }, /TODO {2}token: taken\n.*scope admin/],
+  ["assets that are missing", { docs: 404 }, /FIX {3}API reference: \/docs is 404\n {6}Deploy again/],
+  ["a token of another secret", { reindex: [401, {}] }, /FIX {3}token: refused\n.*this deployment's secret/],
+  ["a token that is no administrator's", { reindex: [403, {}] }, /FIX {3}token: taken\n.*scope admin/],
   [
     "a cron that does not ring",
     { reindex: [200, { status: "running", startedAt: 0 }] },
-    /TODO {2}cron: a rebuild .*\n {6}See that the Worker has its cron trigger/,
+    /FIX {3}cron: a rebuild .*\n {6}See that the Worker has its cron trigger/,
   ],
 ])("says what to do about %s", async (_, served, says) => {
   const { code, stdout } = await doctor(await deployment(served), ["--token", "t"]);

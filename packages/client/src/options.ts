@@ -41,7 +41,7 @@ export type Binding = { call: (call: BindingCall) => Promise<BindingAnswer> };
 type Shared = AttemptOptions & {
   /** Separates this app's registry entries from those of other apps with the same token. ASCII, 256 bytes at most. */
   namespace?: string;
-  /** Where the object of a user is created, if a call is the user's first. It never moves. Default: near the call. */
+  /** The place of a user's object, if a call is the user's first. It never moves. Default: near the call. */
   location?: Location;
   /** Lowers the trust in what this client writes, which is that of its token otherwise. */
   trust?: LowerTrust;

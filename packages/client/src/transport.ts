@@ -17,7 +17,7 @@ export type Outgoing = {
   signal: AbortSignal;
 };
 
-/** What is read of an answer; a `Response` is one. */
+/** The read parts of an answer; a `Response` has them. */
 export type Reply = {
   readonly ok: boolean;
   readonly status: number;
