@@ -124,6 +124,9 @@ export function renderTenant(tenant: Tenant, base: string): string {
 export const additionsTo = (tenant: Tenant, base: string): string[] =>
   placesOf(tenant.more, madeOf(tenant, base)).filter((place) => place !== "ratelimits");
 
+const namesModel = ({ EMBEDDINGS_MODEL: model = "" }: Readonly<Record<string, unknown>>): boolean =>
+  model !== "";
+
 /** All but what is the file's alone, and its rates, of which the file may have none. */
 function madeOf(tenant: Tenant, base: string): TomlTable {
   const table = tableOf(base, "wrangler.toml");
@@ -155,7 +158,10 @@ function madeOf(tenant: Tenant, base: string): TomlTable {
     vars: {
       ...vars,
       ...tenant.vars,
-      ...((!isOne || tenant.model !== staticModel.name) && { EMBEDDINGS_MODEL: tenant.model }),
+      // Where a variable names a model, the default one must be named too.
+      ...((!isOne || tenant.model !== staticModel.name || namesModel({ ...vars, ...tenant.vars })) && {
+        EMBEDDINGS_MODEL: tenant.model,
+      }),
       ...(tenant.jurisdiction !== null && { JURISDICTION: tenant.jurisdiction }),
     },
     d1_databases: bindingsOf(tenant.shards).map((binding) => {

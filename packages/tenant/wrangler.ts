@@ -119,13 +119,31 @@ export class RealWrangler implements Wrangler {
       WRANGLER_OUTPUT_FILE_PATH: file,
       ...(this.#account !== undefined && { CLOUDFLARE_ACCOUNT_ID: this.#account }),
     };
+    const goes = removedOnSignal(directory);
     try {
       const ended = await finished(withSecrets, { root: this.#root, env });
       return { ...ended, entries: existsSync(file) ? readFileSync(file, "utf8") : "" };
     } finally {
+      goes.off();
       rmSync(directory, { recursive: true });
     }
   }
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Removes a folder when the process is told to end, which it then does as ever. */
+function removedOnSignal(directory: string): { off: () => void } {
+  const end = (signal: NodeJS.Signals): void => {
+    off();
+    rmSync(directory, { recursive: true, force: true });
+    process.kill(process.pid, signal);
+  };
+  const off = (): void => {
+    for (const signal of SIGNALS) process.off(signal, end);
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  return { off };
 }
 
 /** In JSON, as wrangler expands what looks like a variable in other formats. */

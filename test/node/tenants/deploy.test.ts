@@ -181,9 +181,20 @@ describe("npm run deploy", () => {
     await deploy(desk);
     expect(desk.files.read(ONE)).toBe(file);
     await deploy(desk, { vectorize: false, model: "static2-en-256" });
-    expect(parse(desk.files.read(ONE) ?? "")).not.toHaveProperty("vectorize");
+    const back = parse(desk.files.read(ONE) ?? "");
+    expect(back).not.toHaveProperty("vectorize");
+    expect(back).toMatchObject({ vars: { EMBEDDINGS_MODEL: "static2-en-256" } });
     expect(readFileSync(join(root, ".gitignore"), "utf8")).toContain("wrangler.deploy.*");
     expect(existsSync(join(root, `${ONE}.toml`))).toBe(false);
+  });
+
+  it("takes the default model in place of one that wrangler.toml names", async () => {
+    const desk = newDesk();
+    const base = desk.base.replace("[vars]", '[vars]\nEMBEDDINGS_MODEL = "@cf/baai/bge-m3"');
+    await deploy({ ...desk, base }, { model: "static2-en-256" });
+    expect(parse(desk.files.read(ONE) ?? "")).toMatchObject({
+      vars: { EMBEDDINGS_MODEL: "static2-en-256" },
+    });
   });
 
   it("takes the id that wrangler.toml has, as from the deploy button, and makes nothing in its place", async () => {
