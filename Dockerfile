@@ -1,4 +1,4 @@
-# The local server of `npm start` in a container, to try Cairn without Node. It is no deployment: docs/deploy.md.
+# The local server of `npm start` in a container, to try Cairn without Node. It is no deployment: docs/guides/deploy.md.
 FROM node:24
 ENV CAIRN_HOST=0.0.0.0 CAIRN_STATE=/state
 WORKDIR /cairn

@@ -81,7 +81,7 @@ async function openFindings(url: string): Promise<Finding[]> {
     },
     {
       check: "language model",
-      found: health.languageModel ?? "none: an ingest extracts by patterns alone (docs/ingest.md)",
+      found: health.languageModel ?? "none: an ingest extracts by patterns alone (docs/reference/ingest.md)",
       todo: null,
     },
     clockFinding(asked.headers.get("Date")),
@@ -148,7 +148,9 @@ async function adminFindings(url: string, token: string): Promise<Finding[]> {
       found: waits
         ? "a rebuild of the users' indexes has not ended for hours"
         : `rebuild of the indexes: ${state}`,
-      todo: waits ? "See that the Worker has its cron trigger, and read its log (docs/operate.md)." : null,
+      todo: waits
+        ? "See that the Worker has its cron trigger, and read its log (docs/guides/operate.md)."
+        : null,
     },
   ];
 }

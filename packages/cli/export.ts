@@ -1,4 +1,4 @@
-// `npm run export -- --all --url URL --token TOKEN [--out DIR]`: everybody's memory, a file a user (docs/export.md).
+// `npm run export -- --all --url URL --token TOKEN [--out DIR]`: everybody's memory, a file a user (docs/reference/export.md).
 import { createWriteStream, mkdirSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// `npm run import -- --file FILE --url URL --token TOKEN`: takes exports in (docs/export.md).
+// `npm run import -- --file FILE --url URL --token TOKEN`: takes exports in (docs/reference/export.md).
 import { openAsBlob } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -107,7 +107,7 @@ async function importFile(file: string, cairn: Cairn, to: string | undefined): P
 }
 
 const WHY_LEFT_OUT =
-  "a thread that was here before stays as it is, and what was deleted here stays deleted (docs/export.md).";
+  "a thread that was here before stays as it is, and what was deleted here stays deleted (docs/reference/export.md).";
 
 /** One request for all of it, where that is enough: then Cairn finds out what is missing, which in parts nobody can. */
 async function sent(

@@ -31,7 +31,7 @@ export function accountModelProblem(vars: Vars): string | null {
   const { name, instead } = found;
   return (
     `${name} is ${set(name)}, a model of Workers AI, which runs in an account and not here. ${instead} ` +
-    "(wrangler.toml and .dev.vars hold the variables of this machine). To use it, deploy: docs/deploy.md."
+    "(wrangler.toml and .dev.vars hold the variables of this machine). To use it, deploy: docs/guides/deploy.md."
   );
 }
 

@@ -193,7 +193,7 @@ function ratesOf(tenant: string) {
 const headerOf = (name: string): string =>
   name === ONE
     ? `# Made of wrangler.toml by the flags of \`npm run deploy\`, which deploys this from now on, with or without them. What you add stays,
-# as in a tenant's file (docs/tenants.md). Deleted, the next deployment is as wrangler.toml says.
+# as in a tenant's file (docs/guides/tenants.md). Deleted, the next deployment is as wrangler.toml says.
 `
     : `# The tenant ${name}. Made of ../wrangler.toml by \`npm run tenant\`, and made anew by \`npm run tenant -- upgrade ${name}\`:
 # then \`vars\`, the names and ids here, and all that the base has not, in any table and list, stay as they are here. A value that the

@@ -143,7 +143,7 @@ function tellPlace(
     say(
       `Note: D1 and the objects are held to '${jurisdiction}'. Not held to it: ${["the Worker", ...anywhere].join(", ")}. The Worker ` +
         "runs where a call comes in, and embeds memories and queries there if it has the model; Regional Services hold it " +
-        "(docs/tenants.md).",
+        "(docs/guides/tenants.md).",
     );
   say(`\n${name} is up${url === undefined ? "" : ` at ${url}: GET /health says what is live there`}.`);
 }

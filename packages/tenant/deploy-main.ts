@@ -1,4 +1,4 @@
-// `npm run deploy`: the one deployment of wrangler.toml. docs/deploy.md tells all of it.
+// `npm run deploy`: the one deployment of wrangler.toml. docs/guides/deploy.md tells all of it.
 import { parseArgs } from "node:util";
 import { ending, requireArrived, MOST_CPU_MS, requireAccount, wholeOf } from "./command-line.ts";
 import { deploy, type DeployOptions } from "./deploy.ts";

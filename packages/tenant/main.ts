@@ -1,4 +1,4 @@
-// `npm run tenant`: makes, upgrades and deletes deployments of Cairn, one a tenant. docs/tenants.md tells all of it.
+// `npm run tenant`: makes, upgrades and deletes deployments of Cairn, one a tenant. docs/guides/tenants.md tells all of it.
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { isJurisdiction, jurisdictions } from "#platform/jurisdiction.ts";

@@ -195,7 +195,7 @@ export function failure(args: readonly string[], { stdout, stderr }: Answer): St
   if (NOT_ALLOWED.test(said))
     return new Stopped(
       `wrangler ${args.join(" ")} failed: the API token may not do this, or is of another account. It needs the permissions ` +
-        `that docs/deploy.md lists (${PERMISSIONS}).\n${said}`,
+        `that docs/guides/deploy.md lists (${PERMISSIONS}).\n${said}`,
       1,
     );
   // Above its error, wrangler lists bindings, files and versions.

@@ -115,7 +115,7 @@ export const errors = {
   ],
   vectorize_required: [
     501,
-    "This call searches all users through Vectorize, and this deployment has none bound; docs/deploy.md says how.",
+    "This call searches all users through Vectorize, and this deployment has none bound; docs/guides/deploy.md says how.",
   ],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],

@@ -26,7 +26,7 @@ export type ModelQuota = { calls: number | null; tokens: number | null };
 /** A day of a busy user: about 50 windows of 40 messages, with facts and episodes. It bounds the bill where nobody set a quota. */
 const MODEL_CALLS = 100;
 const MODEL_TOKENS = 500_000;
-/** A day of all users: 2 to 6 dollars of the model that docs/ingest.md recommends. */
+/** A day of all users: 2 to 6 dollars of the model that docs/reference/ingest.md recommends. */
 const TENANT_MODEL_CALLS = 10_000;
 const TENANT_MODEL_TOKENS = 20_000_000;
 

@@ -1,4 +1,4 @@
-// The rows of storage that standing instructions cost, by the platform's own counters: docs/context.md says how many.
+// The rows of storage that standing instructions cost, by the platform's own counters: docs/reference/context.md says how many.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";

@@ -6,8 +6,8 @@ import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts"
 import { CodeTable } from "../../src/platform/vectors/code-table.ts";
 import { quantise } from "../../src/platform/vectors/int8.ts";
 import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
-import docs from "../../docs/recall.md?raw";
-import more from "../../docs/context.md?raw";
+import docs from "../../docs/reference/recall.md?raw";
+import more from "../../docs/reference/context.md?raw";
 
 const all = () => true;
 const random = (seed: number, length: number): Float32Array => {

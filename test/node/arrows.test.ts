@@ -1,4 +1,4 @@
-// Imports go down only, as docs/architecture.md draws them.
+// Imports go down only, as docs/internals/architecture.md draws them.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, it } from "vitest";
@@ -165,8 +165,8 @@ it("has no arrow up: no room imports from one that is built on it", () => {
   expect([...left.keys()]).toEqual([]);
 });
 
-it("is drawn in docs/architecture.md, arrow for arrow and floor for floor", () => {
-  const page = readFileSync("docs/architecture.md", "utf8");
+it("is drawn in docs/internals/architecture.md, arrow for arrow and floor for floor", () => {
+  const page = readFileSync("docs/internals/architecture.md", "utf8");
   const [, drawing = ""] = /```mermaid\n([^]*?)```/.exec(page) ?? [];
   const drawn = [...drawing.matchAll(/^ *(\w+) --> (.+)$/gm)].flatMap(([, from = "", to = ""]) =>
     to.split(" & ").map((one) => `${from} --> ${one}`),

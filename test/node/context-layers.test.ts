@@ -1,4 +1,4 @@
-// The list of layers: docs/context.md tells it, and a further layer is one file and its line in the list.
+// The list of layers: docs/reference/context.md tells it, and a further layer is one file and its line in the list.
 import { describe, expect, it, vi } from "vitest";
 import { layers } from "../../src/domain/context/layers/index.ts";
 import { memoryItem } from "../../src/domain/context/layers/rules.ts";
@@ -23,8 +23,8 @@ const { fittedSections, textOf } = await import(`${object}/fitted-sections.ts`);
 /** All but the sample. */
 const documented = layers.slice(0, -1);
 
-describe("docs/context.md", () => {
-  const page = read("docs/context.md");
+describe("docs/reference/context.md", () => {
+  const page = read("docs/reference/context.md");
   const names = (text: string) => Array.from(text.matchAll(/`(\w+)`/g), ([, name = ""]) => name);
 
   it("has each layer in its block, with its options", () => {

@@ -18,7 +18,7 @@ const pages = [
 ].toSorted();
 
 it("the architecture's table has every folder of a user's object, and no other", () => {
-  const rows = read("docs/architecture.md").matchAll(/^\| \d +\| `([a-z-]+)\/`/gm);
+  const rows = read("docs/internals/architecture.md").matchAll(/^\| \d +\| `([a-z-]+)\/`/gm);
   const folders = globSync("*/", { cwd: join(root, "durable-objects/user-memory") });
   expect(Array.from(rows, ([, folder]) => folder).toSorted()).toEqual(folders.toSorted());
 });
@@ -141,7 +141,7 @@ it("the reference has every variable that the Worker and the commands read", () 
 
 it("the code logs every message that the table of the monitoring explains", () => {
   const code = globSync("{src,durable-objects}/**/*.ts", { cwd: root }).map(read).join("\n");
-  const [table = ""] = /^\| `message`[^]*?\n\n/m.exec(read("docs/operate.md")) ?? [];
+  const [table = ""] = /^\| `message`[^]*?\n\n/m.exec(read("docs/guides/operate.md")) ?? [];
   const messages = table
     .split("\n")
     .slice(2)
@@ -153,7 +153,7 @@ it("the code logs every message that the table of the monitoring explains", () =
 });
 
 it("what the free plan is said to allow follows from the rows of a call", () => {
-  const costs = read("docs/costs.md");
+  const costs = read("docs/reference/costs.md");
   const cell = (row: string, column: number): number => {
     const line = costs.split("\n").find((one) => one.startsWith(`| ${row} `)) ?? "";
     const text = line.split("|").at(column) ?? "";
@@ -200,7 +200,7 @@ it("what an ingest with a model is said to cost follows from its prompts", () =>
   ].map((answer) => JSON.stringify(answer));
   const [, most = "", dollars, month] =
     /at most ([\d,]+ input tokens and [\d,]+)\s+output[^]*?at most \$([\d.]+)\.[^]*?at most \$(\d+) a month/.exec(
-      read("docs/costs.md"),
+      read("docs/reference/costs.md"),
     ) ?? [];
   const [input = 0, output = 0] = most
     .split(" input tokens and ")
@@ -220,7 +220,7 @@ it("what an ingest with a model is said to cost follows from its prompts", () =>
 });
 
 it("what the cost table sums up is what it says", () => {
-  const costs = read("docs/costs.md");
+  const costs = read("docs/reference/costs.md");
   const rows = /\| requests {2,}\| 32[^]*?\n\n/.exec(costs)?.[0].split("\n") ?? [];
   const dollars = (row: string) => Math.round(100 * Number(/\$([\d.]+)\**\s*\|$/.exec(row)?.[1] ?? 0));
   const without = rows.findIndex((row) => row.includes("without Vectorize"));

@@ -398,7 +398,7 @@ const EVAL = "`npm run eval -- --context` measures it";
 const STATEMENTS = "`npm run eval -- --statements` measures it";
 const STATUS = "is a status of HTTP";
 export const pages: Record<string, { promised: readonly Promised[]; exempt: readonly Exempt[] }> = {
-  "docs/context.md": {
+  "docs/reference/context.md": {
     promised: context,
     exempt: [
       { because: STATUS, says: "refused (403)" },
@@ -415,7 +415,7 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       { because: EVAL, says: "| in 2,000 tokens of both blocks" },
       ...[
         "paraphrases",
-        "[example chats](../examples)",
+        "[example chats](../../examples)",
         "LoCoMo, two friends",
         "LoCoMo",
         "BEAM, 14 chats of 100K tokens and 3 of 500K",
@@ -435,11 +435,11 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       },
     ],
   },
-  "docs/changes.md": {
+  "docs/reference/changes.md": {
     promised: changes,
     exempt: [{ because: STATUS, says: "from 200 to 299" }],
   },
-  "docs/recall.md": {
+  "docs/reference/recall.md": {
     promised: recall,
     exempt: [
       { because: "is a score without a search", says: "with a score of 0." },
@@ -468,7 +468,7 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       { because: "is the least confidence", says: "has confidence 0." },
     ],
   },
-  "docs/ingest.md": {
+  "docs/reference/ingest.md": {
     promised: ingest,
     exempt: [
       { because: "is where a list begins", says: "from 0 on" },

@@ -1,8 +1,8 @@
-// The rows that Cloudflare bills, by its own counters: docs/costs.md says how many a call costs, and its cost table follows from it.
+// The rows that Cloudflare bills, by its own counters: docs/reference/costs.md says how many a call costs, and its cost table follows from it.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import costs from "../../docs/costs.md?raw";
+import costs from "../../docs/reference/costs.md?raw";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
@@ -84,7 +84,7 @@ function rowsIn(cursor: (typeof cursors)[number], what: "rowsRead" | "rowsWritte
   }
 }
 
-/** The row of a call in the table of docs/costs.md. */
+/** The row of a call in the table of docs/reference/costs.md. */
 function documented(name: string): Rows {
   const line = costs.split("\n").find((row) => row.startsWith(`| ${name} `));
   const numbers = line
@@ -102,14 +102,14 @@ function expectDocumented(name: string, rows: Rows): void {
     (what) => !(Math.abs(rows[what] - said[what]) <= Math.max(4, said[what] / 4)),
   );
   expect
-    .soft(off, `${name}: ${JSON.stringify(rows)}, and docs/costs.md says ${JSON.stringify(said)}`)
+    .soft(off, `${name}: ${JSON.stringify(rows)}, and docs/reference/costs.md says ${JSON.stringify(said)}`)
     .toEqual([]);
 }
 
 const sentence = (i: number) =>
   `Note ${i}: we should book the ${["ferry", "train", "flat", "doctor"][i % 4]} in ${["Lisbon", "March", "the evening"][i % 3]}.`;
 
-it("a new user, a memory, a thread, an append and a recall cost the rows that docs/costs.md says", async () => {
+it("a new user, a memory, a thread, an append and a recall cost the rows that docs/reference/costs.md says", async () => {
   const user = newUser();
   // Else the mark of the deployment is among them.
   await remember(newUser(), { text: "somebody else's" });
@@ -205,7 +205,7 @@ it("a fact reads as few rows of a subject with 1,000 facts as of one with two", 
   }
 });
 
-it("the end of a wait in quarantine costs what docs/costs.md says, and nothing is read of what is live", async () => {
+it("the end of a wait in quarantine costs what docs/reference/costs.md says, and nothing is read of what is live", async () => {
   const DAY = 24 * 60 * 60_000;
   const many = (count: number, more: object) =>
     rememberMany(

@@ -25,7 +25,7 @@ const PAGE_LINES = 2000;
 const HIDDEN_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads threads and entries as the lines of an export (docs/export.md), in pages whose order no write changes. Pages follow
+ * Reads threads and entries as the lines of an export (docs/reference/export.md), in pages whose order no write changes. Pages follow
  * thread numbers, so a parent comes before its forks. Hidden seqs of shared messages follow the thread's line; those of own
  * messages follow the message.
  */

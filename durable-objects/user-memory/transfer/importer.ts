@@ -16,7 +16,7 @@ import type { Transactions } from "../core/transactions.ts";
 import type { ImportItem, Imported } from "../../../src/contract/user-memory.ts";
 
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
-/** The outcome of a valid line, as in the answer of an import (docs/export.md). */
+/** The outcome of a valid line, as in the answer of an import (docs/reference/export.md). */
 type Outcome = keyof ImportCounts;
 type RowLine = Of<"message"> | Of<"hidden"> | Of<"compaction">;
 

@@ -41,7 +41,7 @@ it("remembers across two runs what it was told in the first", async () => {
 it("answers with what it was told last, after the quick start's own fact of where the user lives", async () => {
   const user = newUser();
   const { memories } = await clientOf(user);
-  const page = readFileSync(join(root, "docs/quickstarts/facts.md"), "utf8");
+  const page = readFileSync(join(root, "docs/start/facts.md"), "utf8");
   const [given = ""] = /\{"subject": [^}]+\}/.exec(page) ?? [];
   const fact = JSON.parse(given) as { subject: string; predicate: string; object: string };
   expect(fact.predicate).toBe("lives in");

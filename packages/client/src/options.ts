@@ -35,7 +35,7 @@ export type AttemptOptions = {
 export const lowerTrusts = ["model", "tool", "import"] as const;
 export type LowerTrust = (typeof lowerTrusts)[number];
 
-/** A service binding to the entrypoint `Memory` of Cairn (docs/binding.md). */
+/** A service binding to the entrypoint `Memory` of Cairn (docs/guides/binding.md). */
 export type Binding = { call: (call: BindingCall) => Promise<BindingAnswer> };
 
 type Shared = AttemptOptions & {

@@ -2,7 +2,7 @@ import type { CairnHttp } from "./http.ts";
 import type { CallOptions } from "./options.ts";
 import type { Imported } from "./shapes.ts";
 
-/** Export and import of a user's data as JSON lines (docs/export.md). */
+/** Export and import of a user's data as JSON lines (docs/reference/export.md). */
 export class Transfer {
   readonly #http: CairnHttp;
 

@@ -140,7 +140,7 @@ describe("the Cairn for tests", () => {
 
 /** The only example of this language on the client's page. */
 function exampleIn(language: string): string {
-  const page = readFileSync(join(root, "docs/client.md"), "utf8");
+  const page = readFileSync(join(root, "docs/reference/client.md"), "utf8");
   return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
 }
 

@@ -5,7 +5,7 @@ export type Counts = { written: number; read: number; d1Written: number; d1Read:
 /** The counts of one object so far, and the bytes of its database. */
 export type ObjectCounts = Counts & { bytes: number };
 
-/** Dollars per million rows, from docs/costs.md. */
+/** Dollars per million rows, from docs/reference/costs.md. */
 const PER_MILLION: Counts = { written: 1, read: 0.001, d1Written: 1, d1Read: 0.001 };
 export const countKinds = ["written", "read", "d1Written", "d1Read"] as const;
 

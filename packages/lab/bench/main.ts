@@ -1,4 +1,4 @@
-// `npm run bench`: what Cairn costs over a bare Worker with a Durable Object. docs/performance.md says how to read it.
+// `npm run bench`: what Cairn costs over a bare Worker with a Durable Object. docs/internals/performance.md says how to read it.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

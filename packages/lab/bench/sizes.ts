@@ -326,7 +326,7 @@ const count = (n: number): string => Math.round(n).toLocaleString("en-US");
 const secondsOf = ({ sizes, secondsTo }: Scale, i: number): number =>
   secondsTo(sizes[i] ?? 0, sizes[i - 1] ?? 0);
 
-/** Prints a table for each scale. A full run draws the plots of docs/performance.md. */
+/** Prints a table for each scale. A full run draws the plots of docs/internals/performance.md. */
 export async function measureSizes(size: keyof typeof allSizes): Promise<void> {
   const { messages, byHttp, memories, users } = allSizes[size];
   const server = await startCairn({ counting: true });
@@ -405,5 +405,5 @@ function report(
     panel(isCpu ? "CPU time of a call (µs)" : "median latency of a call (µs)", ({ us }) => us),
     panel("rows read and written by a call", ({ read, written }) => read + written),
   ]);
-  if (drawn) writeFileSync(join(root, "docs", file), svg);
+  if (drawn) writeFileSync(join(root, "docs/internals", file), svg);
 }

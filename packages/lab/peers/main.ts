@@ -1,4 +1,4 @@
-// `npm run bench:peers`: Cairn beside other memories for agents. docs/performance.md says how to read it.
+// `npm run bench:peers`: Cairn beside other memories for agents. docs/internals/performance.md says how to read it.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

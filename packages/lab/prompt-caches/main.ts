@@ -1,4 +1,4 @@
-// `npm --prefix packages/adapters run bench`: what Cairn's context does to a provider's prompt cache and bill. docs/context.md shows it.
+// `npm --prefix packages/adapters run bench`: what Cairn's context does to a provider's prompt cache and bill. docs/reference/context.md shows it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -16,7 +16,7 @@ const { values: options } = parseArgs({
   // For CI: checks the goals, and draws nothing.
   options: { smoke: { type: "boolean", default: false } },
 });
-const docs = join(import.meta.dirname, "../../../docs");
+const docs = join(import.meta.dirname, "../../../docs/internals");
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 const cents = (dollars: number): string => `${(100 * dollars).toFixed(1)} ¢`;

@@ -17,7 +17,7 @@ type TimeReference = {
   timeZone?: string | undefined;
 };
 
-/** People talk of an event for some time after it: "last week I …". docs/recall.md, Times in a query. */
+/** People talk of an event for some time after it: "last week I …". docs/reference/recall.md, Times in a query. */
 const AFTERMATH_MS = 21 * DAY;
 const AFTERMATH = 0.5;
 /** A longer span has no aftermath: a month, with an hour for the clock change. */

@@ -41,7 +41,7 @@ export const changedWeights = (
   assistant: { ...usual.assistant, ...every, ...assistant },
 });
 
-/** Fitted by `npm run eval -- --fit`, and smoothed so that no set loses what another gains; docs/recall-quality.md has the figures. */
+/** Fitted by `npm run eval -- --fit`, and smoothed so that no set loses what another gains; docs/internals/recall-quality.md has the figures. */
 export const rankingNumbers: RankingNumbers = numbers;
 
 const NONE: RankingWeights = { memory: {}, people: {}, assistant: {} };

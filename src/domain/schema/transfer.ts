@@ -16,7 +16,7 @@ import { version } from "./memory.ts";
 import { provenanceFields, trust } from "./provenance.ts";
 import { indexing, message, owners } from "./thread.ts";
 
-/** The lines of an export, version 1 (docs/export.md). A line with a value has its bytes too, see raw-value.ts. */
+/** The lines of an export, version 1 (docs/reference/export.md). A line with a value has its bytes too, see raw-value.ts. */
 
 const name = text(limits.name, "name_too_long");
 const seq = z

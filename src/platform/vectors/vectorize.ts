@@ -74,7 +74,7 @@ export class VectorizeIndex implements VectorIndex {
     return (
       `the Vectorize index has ${index.dimensions} dimensions, the embedder ${dimensions}: create another one ` +
       `(\`npx wrangler vectorize create NAME --dimensions=${dimensions} --metric=cosine\`, then its metadata indexes, ` +
-      "docs/deploy.md) and name it in the deployment's configuration"
+      "docs/guides/deploy.md) and name it in the deployment's configuration"
     );
   }
 }

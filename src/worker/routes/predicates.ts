@@ -18,7 +18,7 @@ const TENANT = wholeTenant("keeps the tenant's rules of predicates");
 const list = route("get", "/v1/predicates", {
   operationId: "listPredicateRules",
   summary: "List the tenant's rules of predicates",
-  description: "All other predicates have the rules of docs/memories.md.",
+  description: "All other predicates have the rules of docs/reference/memories.md.",
   scope: "admin",
   owner: TENANT,
   responses: { 200: json(PredicateRuleList, "All of them, by name.") },

@@ -20,7 +20,7 @@ import { ImportAnswer, ImportQuery, ListUsersQuery, UserList } from "../../domai
 
 // The wide type hides the media type: for one that ends in `json`, Hono types the answer as parsed.
 const lines: Record<string, { schema: z.ZodString }> = {
-  [NDJSON]: { schema: z.string().openapi({ description: "Lines of JSON: docs/export.md." }) },
+  [NDJSON]: { schema: z.string().openapi({ description: "Lines of JSON: docs/reference/export.md." }) },
 };
 
 const exportUser = route("get", "/v1/users/{user}/export", {

@@ -28,7 +28,7 @@ export class BrokenOff extends Error {
 }
 
 /**
- * Streams all data of a user as lines (docs/export.md), one page in memory at a time. Breaks off without the last line where
+ * Streams all data of a user as lines (docs/reference/export.md), one page in memory at a time. Breaks off without the last line where
  * a store does not answer or the user is erased meanwhile, and calls `brokenOff` with the reason.
  */
 export async function exportLines(

@@ -439,7 +439,7 @@ it("names the permissions where the token lacks one", () => {
     "Workers Scripts: Edit",
     "D1: Edit",
     "Vectorize: Edit",
-    "docs/deploy.md",
+    "docs/guides/deploy.md",
     "code: 10000",
   ])
     expect(message).toContain(part);

@@ -11,7 +11,7 @@ export async function isOfAnother(user: string, threadId: string): Promise<boole
   return owner !== undefined && owner !== (await userHash(user));
 }
 
-/** base64url of the first 16 bytes of SHA-256 (docs/architecture.md, Routing). */
+/** base64url of the first 16 bytes of SHA-256 (docs/internals/architecture.md, Routing). */
 async function userHash(user: string): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`cairn:user:${user}`));
   return base64Of(new Uint8Array(hash, 0, 16))

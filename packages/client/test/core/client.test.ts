@@ -219,7 +219,7 @@ describe("an error", () => {
 });
 
 it("has the methods that its page lists, and no other", () => {
-  const page = readFileSync(join(import.meta.dirname, "../../../../docs/client.md"), "utf8");
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/reference/client.md"), "utf8");
   const client = cairn({ url: "https://cairn.test", token: "t" });
   for (const [part, of] of Object.entries(client)) {
     if (typeof of !== "object") continue;

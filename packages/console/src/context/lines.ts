@@ -1,7 +1,7 @@
 /** A line of a block, and the layer that it is of. */
 export type Line = { layer: string | null; text: string };
 
-/** Sections have other names than their layers in one case (docs/context.md). */
+/** Sections have other names than their layers in one case (docs/reference/context.md). */
 const LAYERS: Readonly<Record<string, string>> = { notes: "entries" };
 
 /** The lines of a block in the format `xml`: `<facts>` opens the section of a layer, and `</facts>` closes it. */

@@ -43,7 +43,7 @@ export async function verify(memory: Cairn, receipt: string, user: string): Prom
   return { checks, payload: said };
 }
 
-/** base64url of the first 16 bytes of SHA-256 of `cairn:user:<id>` (docs/erasure.md). */
+/** base64url of the first 16 bytes of SHA-256 of `cairn:user:<id>` (docs/reference/erasure.md). */
 async function hashOf(user: string): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`cairn:user:${user}`));
   return btoa(String.fromCharCode(...new Uint8Array(hash, 0, 16)))

@@ -7,7 +7,7 @@ import { may, useSession } from "../shell/session.ts";
 
 type Unfinished = UserSummary["ingests"][number];
 
-/** Why an ingest waits, or is partial (docs/ingest.md). */
+/** Why an ingest waits, or is partial (docs/reference/ingest.md). */
 const WHY: Readonly<Record<string, string>> = {
   model_failed: "the model failed",
   model_late: "the model was late",

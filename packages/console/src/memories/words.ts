@@ -35,7 +35,7 @@ export function writerOf({ trust, writtenBy = {} }: Pick<Memory, "trust" | "writ
   return [TRUSTS[trust], ...by].join(", ");
 }
 
-/** Why a memory is in quarantine, in words (docs/ingest.md#checks). */
+/** Why a memory is in quarantine, in words (docs/reference/ingest.md#checks). */
 const REASONS: Readonly<Record<string, string>> = {
   not_said_by_user: "No message of the user says it.",
   not_in_source: "Words, numbers or names of it are not in the cited messages.",

@@ -1,6 +1,6 @@
 import type { RecallBody } from "edgecairn";
 
-/** The parts of a score, by the names of `weights` (docs/recall.md#ranking), and what each is. */
+/** The parts of a score, by the names of `weights` (docs/reference/recall.md#ranking), and what each is. */
 export const PARTS = {
   lexical: "its words are those of the query",
   soft: "its words are like those of the query",

@@ -12,8 +12,8 @@ import { wordPieces } from "./word-piece.ts";
 const CORRECTIONS = 2_000;
 
 /**
- * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry. See docs/embedded-
- * model.md.
+ * The table of a static embedding model: one int8 row and one float32 scale a vocabulary entry. See
+ * docs/internals/embedded-model.md.
  */
 export class EmbeddedModel implements Lexicon {
   readonly model: string;

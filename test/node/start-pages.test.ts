@@ -1,6 +1,6 @@
-// The programs and commands of the README and the quick starts, run as they stand, and the output that the pages show.
+// The programs and commands of the README and of docs/start, run as they stand, and the output that the pages show.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
@@ -12,11 +12,11 @@ import {
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
-const pages = readdirSync(join(root, "docs/quickstarts")).map((page) => `docs/quickstarts/${page}`);
+const pages = ["chat", "facts", "inspect", "shared-cache"].map((page) => `docs/start/${page}.md`);
 
 // Within the repository, so that `npm run token` works there as it does for the reader.
 mkdirSync(join(root, "build"), { recursive: true });
-const temporary = mkdtempSync(join(root, "build/quickstarts-"));
+const temporary = mkdtempSync(join(root, "build/start-"));
 
 let server: LocalServer;
 let token: string;
@@ -49,7 +49,7 @@ function expectShown(text: string, shown: string): void {
 }
 
 it.each(pages)("%s shows what its commands print", (page) => {
-  const folder = mkdtempSync(join(temporary, "quickstart-"));
+  const folder = mkdtempSync(join(temporary, "start-"));
   const text = read(page);
   const [, name] = /Save\s+this\s+as\s+`([\w.]+)`/.exec(text) ?? [];
   const [, program = ""] = /```js\n([^]*?)```/.exec(text) ?? [];
