@@ -124,6 +124,15 @@ export function renderTenant(tenant: Tenant, base: string): string {
 export const additionsTo = (tenant: Tenant, base: string): string[] =>
   placesOf(tenant.more, madeOf(tenant, base)).filter((place) => place !== "ratelimits");
 
+/** The variables that the tenant's file sets otherwise than wrangler.toml, but for those of options that it does not set. */
+export function variablesOver({ vars, model }: Tenant, base: string): string[] {
+  const { vars: ofBase } = shaped(Base, tableOf(base, "wrangler.toml"), "wrangler.toml");
+  const { JURISDICTION: _, EMBEDDINGS_MODEL: __, ...others } = vars;
+  const own: Record<string, string> =
+    "EMBEDDINGS_MODEL" in ofBase ? { ...others, EMBEDDINGS_MODEL: model } : others;
+  return Object.keys(own).filter((name) => own[name] !== ofBase[name]);
+}
+
 const namesModel = ({ EMBEDDINGS_MODEL: model = "" }: Readonly<Record<string, unknown>>): boolean =>
   model !== "";
 

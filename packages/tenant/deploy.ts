@@ -6,7 +6,7 @@ import { ONE } from "./names.ts";
 import { requireSecret, tellToken } from "./secret.ts";
 import { mintToken, scopes } from "#domain/token.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, type Desk, requireTenant } from "./tenants.ts";
+import { accountOf, type Desk, requireTenant, tellKept } from "./tenants.ts";
 
 /** The options of the command line. An absent option is as it was, or as in wrangler.toml. */
 export type DeployOptions = {
@@ -35,6 +35,7 @@ export async function deploy(desk: Desk, options: DeployOptions): Promise<void> 
   };
   dimensionsOf(tenant);
   requireSecret(desk, ONE);
+  tellKept(desk, tenant);
   await requireSubdomain(desk, tenant);
   if (!adopt) await requireOurs(desk, tenant);
   const { url, secret, old } = await make(desk, tenant, location);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Account } from "./account.ts";
-import { isAsBase, readTenant, renderTenant, type Tenant } from "./config.ts";
+import { additionsTo, isAsBase, readTenant, renderTenant, type Tenant, variablesOver } from "./config.ts";
 import type { TenantFiles } from "./files.ts";
 import { LAST, ONE } from "./names.ts";
 import { Stopped } from "./stopped.ts";
@@ -58,6 +58,18 @@ export function requireTenant(desk: Desk, name: string): Tenant {
   throw new Stopped(
     `There is no ${desk.files.pathOf(name)}. ${names.length === 0 ? "There are no tenants here." : `Here are: ${names.join(", ")}.`}`,
   );
+}
+
+/** Says what of the tenant's file a change of wrangler.toml does not reach. */
+export function tellKept({ files, base, say }: Desk, tenant: Tenant): void {
+  if (files.read(tenant.name) === null) return;
+  const path = files.pathOf(tenant.name);
+  const added = additionsTo(tenant, base);
+  // The base may have had it once: then it is for the reader to take it away.
+  if (added.length > 0) say(`${path} keeps beside the base: ${added.join(", ")}`);
+  const variables = variablesOver(tenant, base);
+  if (variables.length > 0)
+    say(`${path} sets variables otherwise than wrangler.toml: ${variables.join(", ")}`);
 }
 
 /** Notes the tenant in its file, unless that says so already. */

@@ -1,7 +1,7 @@
-import { additionsTo, type Tenant } from "./config.ts";
+import type { Tenant } from "./config.ts";
 import { ensureDatabases, ensureIndex, migrate } from "./resources.ts";
 import { Stopped } from "./stopped.ts";
-import { accountOf, requireTenant, type Desk } from "./tenants.ts";
+import { accountOf, type Desk, requireTenant, tellKept } from "./tenants.ts";
 
 /**
  * Brings tenants to this version, one after another: migrations first, then the code that needs them. The first failure
@@ -29,10 +29,7 @@ export async function upgrade(desk: Desk, names: readonly string[]): Promise<voi
 
 async function upgradeOne(desk: Desk, tenant: Tenant): Promise<void> {
   requireComplete(desk, tenant);
-  const added = additionsTo(tenant, desk.base);
-  // The base may have had it once: then it is for the reader to take it away.
-  if (added.length > 0)
-    desk.say(`${desk.files.pathOf(tenant.name)} keeps beside the base: ${added.join(", ")}`);
+  tellKept(desk, tenant);
   // All are there; one that is not is told before anything is made.
   await ensureDatabases(desk, tenant);
   await ensureIndex(desk, tenant);

@@ -188,6 +188,24 @@ describe("npm run deploy", () => {
     expect(existsSync(join(root, `${ONE}.toml`))).toBe(false);
   });
 
+  it("names the variables of that file that differ from wrangler.toml", async () => {
+    const desk = newDesk();
+    await deploy(desk, { cpuMs: 60_000 });
+    expect(text(desk)).not.toContain("variables otherwise");
+    const base = desk.base
+      .replace("[vars]", '[vars]\nLLM_MODEL = "none"')
+      .replace('CORS_ORIGINS = ""', 'CORS_ORIGINS = "*"');
+    await deploy({ ...desk, base });
+    expect(text(desk)).toContain("sets variables otherwise than wrangler.toml: CORS_ORIGINS");
+    expect(text(desk)).not.toContain("LLM_MODEL");
+    expect(parse(desk.files.read(ONE) ?? "")).toMatchObject({
+      vars: { CORS_ORIGINS: "", LLM_MODEL: "none" },
+    });
+    // A variable that wrangler.toml has no more stays, and is named.
+    await deploy(desk);
+    expect(text(desk)).toContain("otherwise than wrangler.toml: LLM_MODEL");
+  });
+
   it("takes the default model in place of one that wrangler.toml names", async () => {
     const desk = newDesk();
     const base = desk.base.replace("[vars]", '[vars]\nEMBEDDINGS_MODEL = "@cf/baai/bge-m3"');
