@@ -84,6 +84,8 @@ export const waiting = 3;
 const atOnce = { maxWorkers: waiting, sequence: { groupOrder: 1 } };
 
 export const limits = {
+  /** Of the examples that properties draw (test/seed.ts). */
+  provide: { seed: Number(process.env.CAIRN_FIRST_SEED ?? "1") },
   maxWorkers: 2,
   sequence: { sequencer: SlowFirst },
   // Only a hang takes so long, on a busy machine too.
@@ -129,7 +131,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "node", include: ["test/node/**/*.test.ts"], ...atOnce },
+        test: { name: "node", include: ["test/node/**/*.test.ts"], setupFiles: ["test/seed.ts"], ...atOnce },
       },
       {
         // In a browser, which `npm test` does not ask for: one server for all files.

@@ -10,7 +10,14 @@ export default {
     // The adapters wait for their server, and it works beside them.
     maxWorkers: waiting,
     projects: [
-      { extends: true, test: { name: "core", include: ["packages/*/test/core/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "core",
+          include: ["packages/*/test/core/**/*.test.ts"],
+          setupFiles: ["test/seed.ts"],
+        },
+      },
       {
         // The client against a Worker whose stores fail.
         extends: true,
@@ -24,14 +31,14 @@ export default {
           name: "adapters",
           include: ["packages/adapters/test/*.test.ts"],
           globalSetup: ["packages/adapters/test/server.ts"],
-          setupFiles: ["packages/adapters/test/patient.ts"],
+          setupFiles: ["packages/adapters/test/patient.ts", "test/seed.ts"],
         },
       },
       {
         // The Worker's tests that need nothing but HTTP and a clock, over the built Cairn for tests.
         extends: true,
         resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "embed/test/in-memory.ts") } },
-        test: { name: "in-memory", include: ["test/http/**/*.test.ts"] },
+        test: { name: "in-memory", include: ["test/http/**/*.test.ts"], setupFiles: ["test/seed.ts"] },
       },
       {
         // What is published, packed and installed; the code in the documents.

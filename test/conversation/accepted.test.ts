@@ -141,6 +141,16 @@ describe("a call that the provider carries out", () => {
     ]);
   });
 
+  it("goes if an earlier one of its message has its id, answered or not, and so does its result", () => {
+    const once = [hi, { role: "assistant", content: [use, found] }];
+    const again = [
+      hi,
+      { role: "assistant", content: [use, found, use] },
+      { role: "assistant", content: [found] },
+    ];
+    expect(sanitizeConversation<Stored>(again)).toEqual(once);
+  });
+
   it("stays with its result, also in a later message of the turn", () => {
     const turn = [
       { role: "assistant", content: [use, { type: "tool_use", id: "a", name: "look", input: {} }] },

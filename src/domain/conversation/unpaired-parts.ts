@@ -44,7 +44,7 @@ function findProviderCalls(messages: readonly AnyMessage[], unpaired: Places): v
       const here = place(n, { list: "content", i });
       const id = idOf(part);
       if (isProviderCall(part)) {
-        if (id === undefined || open.has(id)) unpaired.add(here);
+        if (id === undefined || open.has(id) || own.has(id)) unpaired.add(here);
         else {
           own.set(id, [here]);
           open.set(id, own.get(id) ?? []);

@@ -63,6 +63,10 @@ describe("before anything is sent", () => {
       [["--from", "chatgpt", file], "The export names no users: name one with --user."],
       [["--from", "chatgpt", file, "--user", "*"], "--user is reserved"],
       [["--from", "chatgpt", file, "--user", "u", "--user-field", "x"], "exclude each other"],
+      [
+        ["--from", "zep", file, "--url", "http://127.0.0.1:9", "--token", "t", "--location", "mars"],
+        "none of wnam",
+      ],
       [["--from", "chatgpt", file, "--users", "u"], "Unknown option '--users'"],
     ];
     for (const [args, message] of refused)

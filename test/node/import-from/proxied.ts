@@ -13,12 +13,19 @@ import { fromNow } from "../../from-now.ts";
 
 type Given = { status: number; body: unknown } | "gone" | undefined;
 
-const PASSED = ["accept", "authorization", "cairn-trust", "content-type", "idempotency-key"];
+const PASSED = [
+  "accept",
+  "authorization",
+  "cairn-location",
+  "cairn-trust",
+  "content-type",
+  "idempotency-key",
+];
 
 /** For all tests of a file. */
 export class Proxied {
   /** Requests since the test began. */
-  sent: { call: string; trust: string | undefined; body: string }[] = [];
+  sent: { call: string; trust: string | undefined; location: string | undefined; body: string }[] = [];
   /** An answer in the server's place, or a connection that breaks off; undefined passes a request on. */
   answer: (call: string) => Given = () => undefined;
   url = "";
@@ -75,6 +82,7 @@ export class Proxied {
     this.sent.push({
       call: `${method} ${url}`,
       trust: headers["cairn-trust"]?.toString(),
+      location: headers["cairn-location"]?.toString(),
       body: body.toString(),
     });
     const given = this.answer(`${method} ${url}`);

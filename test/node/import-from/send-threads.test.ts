@@ -123,11 +123,16 @@ describe("a conversation export", () => {
       "--user",
       "extracted",
       "--extract",
+      "--location",
+      "weur",
     ]);
     expect(code).toBe(0);
     expect(stdout).toContain("Extractions: 1 started.");
     const [thread] = (await cairn.memory.threads.list("extracted")).items;
     const ingests = cairn.sent.filter(({ call }) => call === "POST /v1/users/extracted/ingest");
+    expect(
+      new Set(cairn.sent.filter(({ call }) => call.includes("/v1/")).map(({ location }) => location)),
+    ).toEqual(new Set(["weur"]));
     expect(ingests).toMatchObject([{ trust: "import", body: JSON.stringify({ threadId: thread?.id }) }]);
   });
 
