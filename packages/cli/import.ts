@@ -26,11 +26,12 @@ import { calledAs } from "./transfer/called-as.ts";
 const IMPORTERS = "@edgecairn/importers";
 
 const usage = `usage: ${calledAs("import")} (--file FILE | --dir DIR) --url URL --token TOKEN [--user ID]
-  --file   an export; may be given several times
-  --dir    every .ndjson file of a directory
-  --url    the address of Cairn, such as http://localhost:8787; default: CAIRN_URL
-  --token  of '*', or of the user, with the scope write; default: CAIRN_TOKEN
-  --user   imports one file for this user; default: the user of the export
+  --file      an export; may be given several times
+  --dir       every .ndjson file of a directory
+  --url       the address of Cairn, such as http://localhost:8787; default: CAIRN_URL
+  --token     of '*', or of the user, with the scope write; default: CAIRN_TOKEN
+  --user      imports one file for this user; default: the user of the export
+  --location  where new users' objects are created, such as weur; default: near this machine
 
 Existing data stays as it is, so the command can be repeated after a failure. It names each file that it could not
 import completely, and continues with the others.
@@ -140,6 +141,7 @@ async function main(): Promise<void> {
     file: { type: "string", multiple: true },
     dir: { type: "string" },
     user: { type: "string" },
+    location: { type: "string" },
   } as const;
   const { file = [], dir, user, help = false, ...given } = optionsOf(options, usage);
   if (help) return console.log(usage);

@@ -1,6 +1,7 @@
 // The calls of export and import, with their retries.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { isLocation, type Location, locations } from "#domain/location.ts";
 
 /** The wait before each retry, in milliseconds. */
 const AGAIN_MS = [500, 2_000, 10_000, 30_000];
@@ -13,11 +14,12 @@ export class CannotGoOn extends Error {
 /** Nobody answers: to ask for the next thing would not help. */
 export class Unreachable extends CannotGoOn {}
 
-export type Cairn = { url: string; token: string };
+/** `location`: where an import creates the objects of new users. */
+export type Cairn = { url: string; token: string; location?: Location };
 
 /** One call; what failed on the way, or with a status that passes, is tried again. Rejects with what Cairn says. */
 export async function ask(
-  { url, token }: Cairn,
+  { url, token, location }: Cairn,
   path: string,
   request: { method?: string; body?: Uint8Array<ArrayBuffer>; type?: string } = {},
 ): Promise<Response> {
@@ -25,7 +27,11 @@ export async function ask(
   for (const wait of [...AGAIN_MS, null]) {
     const answer = await fetch(`${url.replace(/\/+$/, "")}${path}`, {
       method,
-      headers: { Authorization: `Bearer ${token}`, ...(type !== undefined && { "Content-Type": type }) },
+      headers: {
+        Authorization: `Bearer ${token}`,
+        ...(type !== undefined && { "Content-Type": type }),
+        ...(location !== undefined && { "Cairn-Location": location }),
+      },
       ...(body !== undefined && { body }),
     }).catch((error: unknown) => new Unreachable(`No answer from ${url}: ${reasonOf(error)}`));
     if (answer instanceof Response && answer.ok) return answer;
@@ -95,8 +101,9 @@ export function optionsOf<const Options extends ParseArgsOptionsConfig>(options:
   }
 }
 
-/** The URL and the token that were given, or what is missing. */
-export function cairnOf(given: { url?: string; token?: string }, usage: string): Cairn {
+/** The URL, the token and the location that were given, or what is missing. */
+export function cairnOf(given: { url?: string; token?: string; location?: string }, usage: string): Cairn {
+  const { location } = given;
   const token = given.token ?? process.env.CAIRN_TOKEN;
   const url = given.url ?? process.env.CAIRN_URL;
   if (url === undefined || url === "")
@@ -104,7 +111,9 @@ export function cairnOf(given: { url?: string; token?: string }, usage: string):
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     refuse(`--url: '${url}' is not a URL like http://localhost:8787.`, usage);
   if (token === undefined || token === "") refuse("--token, or CAIRN_TOKEN, is required.", usage);
-  return { url, token };
+  if (location !== undefined && !isLocation(location))
+    return refuse(`--location: '${location}' is none of ${locations.join(", ")}.`, usage);
+  return { url, token, ...(location !== undefined && { location }) };
 }
 
 /** Runs the program; says what went wrong in one line where that can be helped. */

@@ -20,6 +20,7 @@ const usage = `usage: ${calledAs("import")} --from ${SOURCES.join("|")} FILE… 
   --user        imports everything for this user; default: the users that the export names
   --user-field  the field of the export that names the user, such as metadata.customer
   --scope       the scope of the imported memories
+  --location    where new users' objects are created, such as weur; default: near this machine
   --extract     starts an ingest of each imported thread, which extracts memories in the background
   --dry-run     counts what the export holds, and sends nothing
 
@@ -32,6 +33,7 @@ const OPTIONS = {
   user: { type: "string" },
   "user-field": { type: "string" },
   scope: { type: "string" },
+  location: { type: "string" },
   extract: { type: "boolean" },
   "dry-run": { type: "boolean" },
   help: { type: "boolean" },
