@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
 import { SlowFirst } from "./.ci/slow-first.ts";
+import type { Provided } from "./test/seed.ts";
 
 export type { ViteUserConfig } from "vitest/config";
 
@@ -85,7 +86,7 @@ const atOnce = { maxWorkers: waiting, sequence: { groupOrder: 1 } };
 
 export const limits = {
   /** Of the examples that properties draw (test/seed.ts). */
-  provide: { seed: Number(process.env.CAIRN_FIRST_SEED ?? "1") },
+  provide: { seed: Number(process.env.CAIRN_FIRST_SEED ?? "1") } satisfies Provided,
   maxWorkers: 2,
   sequence: { sequencer: SlowFirst },
   // Only a hang takes so long, on a busy machine too.

@@ -4,9 +4,8 @@ import fc from "fast-check";
 import { inject } from "vitest";
 
 declare module "vitest" {
-  interface ProvidedContext {
-    seed: number;
-  }
+  interface ProvidedContext extends Provided {}
 }
+export type Provided = { seed: number };
 
 fc.configureGlobal({ seed: inject("seed") });
