@@ -70,7 +70,10 @@ export const worker = (shards = 0) =>
   }));
 
 /** Test files share a worker: to start one takes longer than most of them. */
-export const inWorkerd = { setupFiles: [join(root, "test/setup.ts")], isolate: false };
+export const inWorkerd = {
+  setupFiles: [join(root, "test/seed.ts"), join(root, "test/setup.ts")],
+  isolate: false,
+};
 
 /** These folders have projects of their own. */
 const folders = ["faults", "node", "shards", "console"].map((name) => `test/${name}/**`);
@@ -126,7 +129,7 @@ export default defineConfig({
         test: {
           name: "faults",
           include: ["test/faults/**/*.test.ts"],
-          setupFiles: ["test/setup.ts"],
+          setupFiles: ["test/seed.ts", "test/setup.ts"],
           ...atOnce,
         },
       },

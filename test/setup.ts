@@ -1,7 +1,6 @@
 import { applyD1Migrations, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll } from "vitest";
-import "./seed.ts";
 import { UNLISTED_THREADS } from "../src/platform/unlisted-threads.ts";
 import { shards } from "./databases.ts";
 import { unbind } from "./doubles/ports.ts";
