@@ -9,7 +9,7 @@ import { call, newUser, tokenWith } from "./call.ts";
 import { control, restore } from "./doubles/control.ts";
 import { evict } from "./evict.ts";
 import { forget, remembered } from "./memory-calls.ts";
-import { create } from "./thread-calls.ts";
+import { append, create, say } from "./thread-calls.ts";
 
 afterEach(restore);
 
@@ -236,6 +236,112 @@ it("a recall, and a context without a thread, write no row and set no alarm", as
   }
   expect(await written()).toEqual(before);
   expect(await usage(user)).toMatchObject([{ recalled: 4, injected: 3 }]);
+});
+
+describe("the turns of two days", () => {
+  /** The rows that each of 20 turns changes, for a user who recalls in each turn, or does not; the object dies after each. */
+  async function rowsOf({ recalls, days }: { recalls: boolean; days: number }) {
+    const user = newUser();
+    const token = await tokenWith({ user: "*", ttlSeconds: 100 * 86_400 });
+    const ask = (path: string, json: object) => call(path, { token, json });
+    for (let i = 0; i < 5; i++) await remembered(user, { text: `The user lives in house ${i}` });
+    const { id } = await create(user);
+    // The first recall of an object notes its model.
+    await recall(user, "nothing stored answers this", { kinds: ["episode"] });
+    let rows = 0;
+    const object = env.USER_MEMORY.getByName(await userHash(user));
+    const changes = () =>
+      runInDurableObject(object, (_, { storage }) =>
+        Number(storage.sql.exec("SELECT total_changes() AS n").one()["n"]),
+      );
+    for (let day = 0; day < days; day++) {
+      for (let turn = 0; turn < 10; turn++) {
+        await evict(user);
+        const before = await changes();
+        if (recalls) await ask(`/v1/users/${user}/recall`, { query: "where does the user live?" });
+        await ask(`/v1/threads/${id}/messages`, { messages: [say(`turn ${turn}`)] });
+        rows += (await changes()) - before;
+      }
+      control.clockAhead += 25 * 60 * 60_000;
+    }
+    const { items } = (await call(`/v1/users/${user}/usage`, { token })).body;
+    return { user, rows, items };
+  }
+
+  it("cost a row a day for all recalls, each of which is counted", async () => {
+    const [without, withRecalls] = [
+      await rowsOf({ recalls: false, days: 2 }),
+      await rowsOf({ recalls: true, days: 2 }),
+    ];
+    expect(withRecalls.rows - without.rows).toBe(2);
+    expect(withRecalls.items.map(({ recalled }: { recalled: number }) => recalled)).toEqual([
+      20, 20, 20, 20, 20,
+    ]);
+    expect(without.items).toEqual([]);
+  });
+
+  it("leave what an append took along if the append is undone", async () => {
+    const user = newUser();
+    await remembered(user, { text: "The user lives in Porto" });
+    const { id } = await create(user);
+    await recall(user, "where does the user live?");
+    control.failingTransactions = 1;
+    expect((await append(id, [say("one")])).status).toBe(500);
+    expect((await append(id, [say("one")])).status).toBe(201);
+    await evict(user);
+    expect(await usage(user)).toMatchObject([{ recalled: 1 }]);
+  });
+
+  it("count an outcome once of a recall that an append took along", async () => {
+    const user = newUser();
+    const porto = await remembered(user, { text: "The user lives in Porto" });
+    const { id } = await create(user);
+    const { recallId } = await recall(user, "where does the user live?");
+    await append(id, [say("one")]);
+    await evict(user);
+    for (let i = 0; i < 2; i++) expect((await outcome(recallId, { used: [porto.id] })).status).toBe(200);
+    expect(await usage(user)).toMatchObject([{ recalled: 1, used: 1 }]);
+  });
+
+  it("are counted where they are too many for a thread's row, and for one row of the log", async () => {
+    const user = newUser();
+    await remembered(user, { text: "The user lives in Porto" });
+    const { id } = await create(user);
+    const object = env.USER_MEMORY.getByName(await userHash(user));
+    await recall(user, "where does the user live?");
+    await append(id, [say("one")]);
+    await runInDurableObject(object, (_, { storage }) => {
+      const [{ recalls } = { recalls: "" }] = storage.sql
+        .exec<{ recalls: string }>("SELECT recalls FROM threads")
+        .toArray();
+      const [one] = JSON.parse(recalls) as object[];
+      const long = JSON.stringify(Array.from({ length: 600 }, () => one));
+      storage.sql.exec("UPDATE threads SET recalls = ?", long);
+      storage.sql.exec(
+        "UPDATE memory_usage SET log = ?",
+        JSON.stringify(Array.from({ length: 9_000 }, () => one)),
+      );
+    });
+    for (let i = 0; i < 2; i++) {
+      await recall(user, "where does the user live?");
+      expect((await append(id, [say(`more ${i}`)])).status).toBe(201);
+    }
+    const rows = () =>
+      runInDurableObject(
+        object,
+        (_, { storage }) => storage.sql.exec("SELECT n FROM memory_usage").toArray().length,
+      );
+    expect(await rows()).toBe(2);
+    expect(await usage(user)).toMatchObject([{ recalled: 9_602 }]);
+    const token = await tokenWith({ user: "*", ttlSeconds: 100 * 86_400 });
+    control.clockAhead += 25 * 60 * 60_000;
+    const json = { query: "where does the user live?" };
+    expect((await call(`/v1/users/${user}/recall`, { token, json })).status).toBe(200);
+    await call(`/v1/threads/${id}/messages`, { token, json: { messages: [say("the day after")] } });
+    expect(await rows()).toBe(1);
+    const { items } = (await call(`/v1/users/${user}/usage`, { token })).body;
+    expect(items).toMatchObject([{ recalled: 9_603 }]);
+  });
 });
 
 it("a recall answers also when its object can write nothing, and the latest hundred are counted later", async () => {

@@ -48,7 +48,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
       store: contexts,
       messages: threads.messages,
       recall: recalls.recall,
-      log: recalls.recallLog,
+      log: ground.recallLog,
       conversations: threads.conversations,
       objectOf,
       tokenCounter: ports.tokenCounter,

@@ -34,7 +34,7 @@ export const migrations: readonly Migration[] = [
       CREATE TABLE erasure_epoch (epoch INTEGER NOT NULL, erased_up_to INTEGER NOT NULL);
       INSERT INTO erasure_epoch (epoch, erased_up_to) VALUES (0, 0);
 
-      -- speakers: JSON, the names of its users; null if no user wrote in it.
+      -- speakers: JSON, the names of its users; null if no user wrote in it. recalls: JSON, of the last day, which appends took along.
       CREATE TABLE threads (
         n INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
@@ -54,7 +54,8 @@ export const migrations: readonly Migration[] = [
         updated_at INTEGER NOT NULL,
         indexing TEXT,
         change INTEGER NOT NULL DEFAULT 0,
-        speakers TEXT
+        speakers TEXT,
+        recalls TEXT
       );
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;
@@ -327,22 +328,8 @@ export const migrations: readonly Migration[] = [
         next_at INTEGER NOT NULL
       );
       CREATE TABLE removals_pruned (kind TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-      -- body: JSON, recalls of these times. Each is a row's part for a day, and then a number in memory_usage.
-      CREATE TABLE recalls (n INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, body TEXT NOT NULL);
-      -- id: of a memory.
-      CREATE TABLE memory_usage (
-        id TEXT PRIMARY KEY,
-        recalled INTEGER NOT NULL,
-        injected INTEGER NOT NULL,
-        used INTEGER NOT NULL,
-        used_likely INTEGER NOT NULL,
-        recalled_at INTEGER,
-        used_at INTEGER
-      ) WITHOUT ROWID;
-      CREATE TRIGGER memory_left_usage AFTER DELETE ON memories
-        WHEN NOT EXISTS (SELECT 1 FROM memories WHERE id = OLD.id) BEGIN
-        DELETE FROM memory_usage WHERE id = OLD.id;
-      END;
+      -- JSON. log: recalls of the last day. counters: numbers by a memory's id.
+      CREATE TABLE memory_usage (n INTEGER PRIMARY KEY, folded_at INTEGER NOT NULL, log TEXT NOT NULL, counters TEXT NOT NULL);
       -- due_at: null once it has ended. extracted: memories of the caller's own model, until they are stored.
       CREATE TABLE ingests (
         id TEXT PRIMARY KEY,

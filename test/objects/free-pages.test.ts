@@ -155,12 +155,12 @@ it("are as many as before after an erasure that could not begin", async () => {
   await create(user);
   const hash = await userHash(user);
   await runInDurableObject(await objectOf(user), async (instance, { storage: { sql } }) => {
-    const row = "INSERT INTO recalls (first_at, last_at, body) VALUES (0, 0, zeroblob(1785000))";
+    const row = "INSERT INTO memory_usage (folded_at, log, counters) VALUES (0, '', zeroblob(1785000))";
     for (let i = 0; i < 2; i++) sql.exec(row);
     const peak = () => Number(sql.exec("SELECT peak FROM free_pages").one().peak);
     const size = sql.databaseSize;
     // A table that is being read cannot be dropped.
-    const open = sql.exec("SELECT * FROM recalls");
+    const open = sql.exec("SELECT * FROM memory_usage");
     open.next();
     await expect(instance.eraseUser({ hash, id: user })).rejects.toThrow("SQLITE_LOCKED");
     expect(() => open.toArray()).toThrow("SQLITE_ABORT");

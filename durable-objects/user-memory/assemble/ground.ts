@@ -19,6 +19,8 @@ import { WordIndex } from "../search-index/word-index.ts";
 import { WordMerger } from "../search-index/word-merger.ts";
 import { LEXICAL } from "../threads/thread-store.ts";
 import { ThreadStores } from "../threads/thread-stores.ts";
+import { RecallLog } from "../usage/recall-log.ts";
+import { UsageStore } from "../usage/usage-store.ts";
 import { VectorSync } from "../vectorize/vector-sync.ts";
 
 /** The ground that every room stands on: the object's storage, its stores, the index over them, and transactions. */
@@ -60,7 +62,7 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
 
 /** The vectors of all documents, and the search index over memories and messages. */
 function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
-  const { storage, sql, now, objectId: owner, alarms, answers, stores, table } = core;
+  const { storage, sql, now, objectId: owner, alarms, answers, stores, table, erasureEpoch } = core;
   const vectors = new VectorSync({
     sql,
     table,
@@ -81,12 +83,17 @@ function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
     merger,
     lexicalThreads: LEXICAL,
   });
+  const transactions = new Transactions({ storage, answers, index, alarms, now });
+  const usage = new UsageStore({ sql, memories: table, threads: stores.threads });
+  const recallLog = new RecallLog({ store: usage, table, erasureEpoch, transactions, now });
+  transactions.onBegin(() => recallLog.joins());
   return {
     vectors,
     merger,
     documents,
     index,
-    transactions: new Transactions({ storage, answers, index, alarms, now }),
+    transactions,
+    recallLog,
     byMeaning: ports.recall.messageIndexing !== "lexical",
   };
 }

@@ -8,8 +8,6 @@ import { Eraser } from "../erasure/eraser.ts";
 import { MemoryIndex } from "../memories/memory-index.ts";
 import { SimilarMemories } from "../memories/similar-memories.ts";
 import { MemoryWriter } from "../memories/memory-writer.ts";
-import { RecallLog } from "../usage/recall-log.ts";
-import { UsageStore } from "../usage/usage-store.ts";
 import { RecallService } from "../recall/recall-service.ts";
 import { HybridSearch } from "../recall/hybrid-search.ts";
 import { migrations } from "../schema.ts";
@@ -81,11 +79,9 @@ export function assembleMemories(ground: Ground, ports: Ports, { fence }: Fences
 export type Recalls = ReturnType<typeof assembleRecall>;
 
 export function assembleRecall(ground: Ground, ports: Ports, { messages }: Pick<Threads, "messages">) {
-  const { sql, index, table, stores, owner, transactions } = ground;
+  const { sql, index, table, stores, owner, recallLog: log } = ground;
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...ground, embedder: ports.embedder, lexicon });
-  const log = new RecallLog({ ...ground, store: new UsageStore(sql, table) });
-  transactions.onBegin(() => log.joins());
   const recall = new RecallService({
     ...ground,
     log,
@@ -98,7 +94,7 @@ export function assembleRecall(ground: Ground, ports: Ports, { messages }: Pick<
     target: () => embedding.target(),
     formerEmbedders: ports.formerEmbedders,
   });
-  return { embedding, recallLog: log, recall };
+  return { embedding, recall };
 }
 
 /** The feed of changes, and the webhook that tells of them. */
@@ -184,8 +180,8 @@ export function assembleErasure(
   { erasures: records, receipts }: Ports,
   rooms: Fences & Threads & Memories & Recalls & { abort: () => void },
 ) {
-  const { sql, table, vectors, owner, stores, index, erasureEpoch } = ground;
-  const { conversations, writer, recallLog, ingestStore } = rooms;
+  const { sql, table, vectors, owner, stores, index, erasureEpoch, recallLog } = ground;
+  const { conversations, writer, ingestStore } = rooms;
   const tables = new ErasedTables(sql, erasureEpoch);
   const reset = new StorageReset({ ...ground, ...rooms, tables, migrations });
   const steps = new ErasureSteps({ ...ground, ...rooms, tables, reset, records });

@@ -26,8 +26,7 @@ export const USER_TABLES = {
   ingested_threads: { key: "thread", counted: null },
   removals: { key: "kind, n", counted: null },
   removals_pruned: { key: "kind", counted: null },
-  recalls: { key: "n", counted: null },
-  memory_usage: { key: "id", counted: null },
+  memory_usage: { key: "n", counted: null },
 } as const;
 type UserTable = keyof typeof USER_TABLES;
 

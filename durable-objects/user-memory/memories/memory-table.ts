@@ -84,6 +84,15 @@ export class MemoryTable implements DocumentSource {
       .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
   }
 
+  /** The ids of the memories that these versions are of, by version. */
+  idsOf(versions: readonly number[]): Map<number, string> {
+    const rows = this.#sql.exec<{ version: number; id: string }>(
+      `SELECT version, id FROM ${CHOSEN}`,
+      JSON.stringify(versions),
+    );
+    return new Map(Array.from(rows, ({ version, id }) => [version, id]));
+  }
+
   documents(numbers: readonly number[]): Document[] {
     return this.#documentsOf(CHOSEN, JSON.stringify(numbers));
   }

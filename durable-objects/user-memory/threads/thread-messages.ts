@@ -25,6 +25,7 @@ import { parsed } from "./message-store.ts";
 import type { StoredThread } from "./thread-store.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
+import type { RecallLog } from "../usage/recall-log.ts";
 import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 import { type MessagePage, messagesJson } from "../../../src/domain/page-json.ts";
 import type {
@@ -49,6 +50,7 @@ type ThreadMessagesDependencies = {
   byMeaning: boolean;
   /** The vector and the word pieces of a text; undefined unless the models are in memory. */
   indexNow: (text: string) => IndexedText | undefined;
+  recallLog: Pick<RecallLog, "intoThread">;
   alarms: AlarmScheduler;
   quota: QuotaGuard;
   now: () => number;
@@ -75,7 +77,8 @@ export class ThreadMessages {
       if (!fresh.ok) return fresh;
       const bodies = fresh.value;
       const now = this.#deps.now();
-      const first = this.#stores.threads.extend(thread, bodies.length, now);
+      const recalls = this.#deps.recallLog.intoThread(thread.n);
+      const first = this.#stores.threads.extend(thread, bodies.length, { now, recalls });
       const { createdAt = now, trust } = append;
       const saidAt = (i: number) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now));
       const embeds = this.#embeds(thread);
@@ -168,7 +171,7 @@ export class ThreadMessages {
         atOnce,
       });
       if (waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
-      threads.extend(thread, 0, now);
+      threads.extend(thread, 0, { now });
       threads.endImport(thread);
       this.#deps.messagesChanged(id);
       return ok(true);

@@ -246,21 +246,43 @@ export class ThreadStore implements Erasable {
 
   /**
    * Makes room for `count` messages behind the last, and answers the seq of the first. Throws where the places of a thread
-   * end, as the next thread's begin there: no thread comes so far (an import takes half of them at most).
+   * end, as the next thread's begin there: no thread comes so far (an import takes half of them at most). `recalls`: what
+   * `recalls()` gives from now on; null changes nothing.
    */
-  extend({ n }: StoredThread, count: number, now: number): number {
+  extend(
+    { n }: StoredThread,
+    count: number,
+    { now, recalls = null }: { now: number; recalls?: string | null },
+  ): number {
     const { last_seq: last } = this.#sql
       .exec<Pick<Row, "last_seq">>(
-        `UPDATE threads SET length = length + ?2, last_seq = last_seq + ?2, updated_at = MAX(updated_at, ?3), change = ?5
+        `UPDATE threads SET length = length + ?2, last_seq = last_seq + ?2, updated_at = MAX(updated_at, ?3), change = ?5,
+           recalls = ifnull(?6, recalls)
          WHERE n = ?1 AND last_seq + ?2 <= ?4 RETURNING last_seq`,
         n,
         count,
         now,
         LAST_SEQ,
         this.#nextChange(),
+        recalls,
       )
       .one();
     return last - count + 1;
+  }
+
+  /** The recalls that appends took along, of a thread or of all. Looks at each thread. */
+  recalls(n?: number): { n: number; recalls: string }[] {
+    const of = n === undefined ? "" : "n = ? AND";
+    return this.#sql
+      .exec<{ n: number; recalls: string }>(
+        `SELECT n, recalls FROM threads WHERE ${of} recalls IS NOT NULL`,
+        ...(n === undefined ? [] : [n]),
+      )
+      .toArray();
+  }
+
+  setRecalls(n: number, recalls: string | null): void {
+    this.#sql.exec("UPDATE threads SET recalls = ? WHERE n = ?", recalls, n);
   }
 
   /** Notes the names of a thread's users. */
@@ -357,7 +379,7 @@ export class ThreadStore implements Erasable {
   markDeleted(n: number): void {
     this.#sql.exec(
       `UPDATE threads SET deleted = 1, importing = 0, title = '', agent = NULL, resource_slug = NULL, record_id = NULL,
-         metadata = NULL, speakers = NULL
+         metadata = NULL, speakers = NULL, recalls = NULL
        WHERE n = ?`,
       n,
     );

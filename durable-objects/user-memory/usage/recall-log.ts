@@ -9,7 +9,7 @@ import type { MemoryUsage, Outcome, OutcomeBody } from "../../../src/domain/sche
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Joined, Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
-import type { Counts, ServedRecall, UsageStore } from "./usage-store.ts";
+import { type Counts, KEPT_MS, type ServedRecall, timeOf, type UsageStore } from "./usage-store.ts";
 
 type RecallLogDependencies = {
   store: UsageStore;
@@ -26,14 +26,12 @@ export type ShownMemory = { id: string; version: number };
 
 /** Recalls in memory at most: the next one stores them, or drops the oldest if nothing can be written. */
 const MOST = 100;
-/** The time that an outcome can be told; then the recall is a number in the counters of its memories. */
-const KEPT_MS = 24 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Counts which memories recalls and contexts show, and which of them were used. A recall sets no alarm, and is stored with the
- * object's next write; behind 100 without one, the next recall stores them. Its id carries what it showed, so an outcome counts
- * after an eviction too.
+ * Counts which memories recalls and contexts show, and which of them were used. A recall sets no alarm and writes no row: the next
+ * append takes it along in its thread's row, and another write stores it in the log; behind 100 without one, the next recall does.
+ * Its id carries what it showed, so an outcome counts after an eviction too.
  */
 export class RecallLog implements Erasable {
   readonly #deps: RecallLogDependencies;
@@ -53,7 +51,7 @@ export class RecallLog implements Erasable {
     const versions = new Map(memories.map(({ id, version }) => [id, version]));
     const id = uuidv7({ msecs: at });
     if (this.#served.size >= MOST) this.#makeRoom();
-    this.#served.set(id, { id, at, memories: [...versions.keys()], injected });
+    this.#served.set(id, { id, versions: [...versions.values()], ...(injected && { injected }) });
     return `${owner}.${id}.${packed({ versions: [...versions.values()], injected, query: wordHashes(query) })}`;
   }
 
@@ -81,19 +79,19 @@ export class RecallLog implements Erasable {
         ? { used: [], usedLikely: this.#usedLikely(memories, usedLikelyBy(answer, shown.query)) }
         : { used: [...new Set(used)], usedLikely: [] };
     const waiting = this.#served.get(id);
-    const stored = waiting === undefined ? store.find(id, at) : null;
-    if (stored?.done === true) return ok(outcome);
+    const stored = waiting === undefined ? store.has(id) : false;
+    if (stored === "done") return ok(outcome);
     this.#atomically(() => {
-      const usedAt = now();
       const counts = new Map<string, Counts>();
-      for (const one of outcome.used.filter((shownId) => memories.includes(shownId)))
-        counts.set(one, { used: 1, usedAt });
-      for (const one of outcome.usedLikely) counts.set(one, { usedLikely: 1, usedAt });
-      store.count(counts);
-      if (stored === null)
-        this.#served.set(id, { ...(waiting ?? { id, at, memories, injected: shown.injected }), done: true });
-      else store.markDone(stored);
-      this.#store();
+      const count = (one: string, by: "used" | "usedLikely") =>
+        counts.set(one, { recalled: 0, injected: 0, used: 0, usedLikely: 0, [by]: 1, lastUsedAt: now() });
+      for (const one of outcome.used.filter((shownId) => memories.includes(shownId))) count(one, "used");
+      for (const one of outcome.usedLikely) count(one, "usedLikely");
+      // A stored recall is counted already: its second entry only says that it is done.
+      const versions = stored ? [] : shown.versions;
+      const injected = shown.injected && ({ injected: true } as const);
+      this.#served.set(id, { ...(waiting ?? { id, versions, ...injected }), done: true });
+      this.#store(counts);
     });
     return ok(outcome);
   }
@@ -101,12 +99,22 @@ export class RecallLog implements Erasable {
   /** The counters of memories, in the order of their ids. */
   list({ after, limit, unusedDays }: { after?: string; limit: number; unusedDays?: number }): MemoryUsage[] {
     const { store, now } = this.#deps;
-    this.#atomically(() => this.#store());
     const until = now();
     const page = { after: after ?? "", limit };
+    const waiting = [...this.#served.values()];
     return unusedDays === undefined
-      ? store.list(page)
-      : store.unused({ ...page, since: until - unusedDays * DAY_MS, now: until });
+      ? store.list(page, waiting)
+      : store.unused({ ...page, since: until - unusedDays * DAY_MS, now: until }, waiting);
+  }
+
+  /** The log of a thread's row that is about to be written, with the recalls that wait; null if it stays as it is. */
+  intoThread(thread: number): string | null {
+    const { store, now } = this.#deps;
+    if (this.#served.size === 0) return null;
+    const log = store.withinThread(thread, [...this.#served.values()], now());
+    // A new one, as the transaction may be undone.
+    if (log !== null) this.#served = new Map();
+    return log;
   }
 
   /** At the beginning of a transaction. The recalls in memory are stored at its end, if it writes anything. */
@@ -151,12 +159,10 @@ export class RecallLog implements Erasable {
     }
   }
 
-  /** Adds recalls of a day ago to the counters at the same time, so that no alarm is needed for that. */
-  #store(): void {
+  #store(counts?: ReadonlyMap<string, Counts>): void {
     if (this.#served.size === 0) return;
     const { store, now } = this.#deps;
-    store.fold(now() - KEPT_MS);
-    store.add([...this.#served.values()]);
+    store.add({ recalls: [...this.#served.values()], ...(counts && { counts }) }, now());
     // A new one, as the transaction may be undone.
     this.#served = new Map();
   }
@@ -168,6 +174,3 @@ export class RecallLog implements Erasable {
     });
   }
 }
-
-/** The time in a UUID v7: its first 48 bits are the milliseconds since the epoch. */
-const timeOf = (uuid: string): number => Number.parseInt(uuid.replace("-", "").slice(0, 12), 16);

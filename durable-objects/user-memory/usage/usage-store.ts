@@ -1,152 +1,118 @@
 import type { MemoryTable } from "../memories/memory-table.ts";
+import type { ThreadStore } from "../threads/thread-store.ts";
 import type { MemoryUsage } from "../../../src/domain/schema/usage.ts";
 
-/** A recall or a context (`injected`) that showed memories. `id`: a UUID v7. `done`: its outcome is counted. */
-export type ServedRecall = {
-  id: string;
-  at: number;
-  memories: string[];
-  injected: boolean;
-  done?: true;
+/**
+ * A recall or a context (`injected`) and the versions of memories that it showed. `id`: a UUID v7. `done`: its outcome is counted.
+ */
+export type ServedRecall = { id: string; versions: readonly number[]; injected?: true; done?: true };
+export type Counts = Omit<MemoryUsage, "memoryId">;
+type Counters = Map<string, Counts>;
+/** In the order of `Counts`; 0 for no time. */
+type StoredCounts = [number, number, number, number, number, number];
+type Row = { n: number; folded_at: number; log: string; counters: string };
+
+type UsageStoreDependencies = {
+  sql: SqlStorage;
+  memories: Pick<MemoryTable, "has" | "idsOf" | "living">;
+  threads: Pick<ThreadStore, "recalls" | "setRecalls">;
 };
-type Row = { n: number; body: string };
-export type Counts = Partial<Pick<MemoryUsage, "recalled" | "injected" | "used" | "usedLikely">> & {
-  recalledAt?: number;
-  usedAt?: number;
-};
+
+/** The time that an outcome can be told; then the recall is a number in the counters of its memories. */
+export const KEPT_MS = 24 * 60 * 60 * 1000;
+/** Characters of a log: a thread's row is read with each of its appends. A row holds 2 MB. */
+const MOST_OF_THREAD = 32_000;
+const MOST_OF_ROW = 500_000;
+/** Memories whose counters are in one row, some 100 bytes each. */
+const MEMORIES_OF_ROW = 10_000;
+/** Memories that one step looks at. */
+const SLICE = 500;
+const NONE: Counts = { recalled: 0, injected: 0, used: 0, usedLikely: 0 };
 
 /**
- * The recalls of the last day, many in a row, and the counters of each memory. Owns the SQL of `recalls` and `memory_usage`.
- * A trigger deletes the counters of a memory with its last version.
+ * The recalls of the last day and the counters of memories, both as JSON. An append takes recalls along in its thread's row, which
+ * it writes anyway; other writes add them to the log of `memory_usage`. Once a day the old ones are folded into the counters. Owns
+ * the SQL of `memory_usage`, whose last row is written and whose other rows are full.
  */
 export class UsageStore {
-  readonly #sql: SqlStorage;
-  readonly #memories: Pick<MemoryTable, "has" | "living">;
+  readonly #deps: UsageStoreDependencies;
 
-  constructor(sql: SqlStorage, memories: Pick<MemoryTable, "has" | "living">) {
-    this.#sql = sql;
-    this.#memories = memories;
+  constructor(deps: UsageStoreDependencies) {
+    this.#deps = deps;
   }
 
   /** Grows with each row that the object writes. */
   changes(): number {
-    return this.#sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
+    return this.#deps.sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
   }
 
-  /** Stores recalls in one row, in the order of their times. */
-  add(recalls: readonly ServedRecall[]): void {
-    this.#sql.exec(
-      "INSERT INTO recalls (first_at, last_at, body) VALUES (?, ?, ?)",
-      Math.min(...recalls.map(({ at }) => at)),
-      Math.max(...recalls.map(({ at }) => at)),
-      JSON.stringify(recalls),
-    );
-  }
-
-  /** The recall with this id, which was served at `at`. */
-  find(id: string, at: number): ServedRecall | null {
-    const rows = this.#sql.exec<Row>("SELECT n, body FROM recalls WHERE ? BETWEEN first_at AND last_at", at);
-    for (const { body } of rows) {
-      const found = (JSON.parse(body) as ServedRecall[]).find((one) => one.id === id);
-      if (found !== undefined) return found;
+  /** The log of a thread with these recalls, for its row. Null if that is too long. Folds first, if a day has passed. */
+  withinThread(thread: number, recalls: readonly ServedRecall[], now: number): string | null {
+    const [own] = this.#deps.threads.recalls(thread);
+    let log = own === undefined ? [] : logOf(own.recalls);
+    if (this.#isDue(now)) {
+      this.#fold(now, thread);
+      log = log.filter(isLaterThan(now - KEPT_MS));
     }
+    const all = JSON.stringify([...log, ...recalls]);
+    if (all.length <= MOST_OF_THREAD) return all;
+    // A fold has counted what it leaves out.
+    if (own !== undefined) this.#deps.threads.setRecalls(thread, JSON.stringify(log));
     return null;
   }
 
-  /** Notes that the outcome of a stored recall is counted. */
-  markDone({ id, at }: ServedRecall): void {
-    const rows = this.#sql
-      .exec<Row>("SELECT n, body FROM recalls WHERE ? BETWEEN first_at AND last_at", at)
-      .toArray();
-    for (const { n, body } of rows) {
-      const all = JSON.parse(body) as ServedRecall[];
-      const found = all.find((one) => one.id === id);
-      if (found === undefined) continue;
-      found.done = true;
-      this.#sql.exec("UPDATE recalls SET body = ? WHERE n = ?", JSON.stringify(all), n);
+  /** Adds recalls and counts in one row. Folds first, if a day has passed. */
+  add(
+    {
+      recalls,
+      counts = new Map(),
+    }: { recalls: readonly ServedRecall[]; counts?: ReadonlyMap<string, Counts> },
+    now: number,
+  ): void {
+    if (this.#isDue(now)) this.#fold(now);
+    const last = this.#last();
+    const counters = countersOf(last.counters);
+    addAll(counters, counts);
+    const row = {
+      ...last,
+      counters: textOf(counters),
+      log: JSON.stringify([...logOf(last.log), ...recalls]),
+    };
+    this.#put(row);
+    if (row.log.length > MOST_OF_ROW || counters.size > MEMORIES_OF_ROW)
+      this.#put({ n: last.n + 1, folded_at: last.folded_at, log: "[]", counters: "{}" });
+  }
+
+  /** True if a recall is stored; "done" if its outcome is. */
+  has(id: string): boolean | "done" {
+    const found = this.#logs().filter((one) => one.id === id);
+    return found.some(({ done }) => done === true) ? "done" : found.length > 0;
+  }
+
+  /** The counters of memories, in the order of their ids, after one. `more`: recalls that are not stored yet. */
+  list(page: { after: string; limit: number }, more: readonly ServedRecall[]): MemoryUsage[] {
+    const counters = this.#all(more);
+    const found: MemoryUsage[] = [];
+    for (const id of [...counters.keys()].filter((one) => one > page.after).toSorted()) {
+      if (found.length === page.limit) break;
+      if (this.#deps.memories.has(id)) found.push({ memoryId: id, ...(counters.get(id) ?? NONE) });
     }
-  }
-
-  /** Adds the recalls up to a time to the counters of their memories, and deletes them. */
-  fold(upTo: number): void {
-    const counts = this.#stored(upTo);
-    if (counts.size === 0) return;
-    this.count(counts);
-    this.#sql.exec("DELETE FROM recalls WHERE last_at <= ?", upTo);
-  }
-
-  /** The counts of the stored recalls up to a time. */
-  #stored(upTo = Number.MAX_SAFE_INTEGER): Map<string, Counts> {
-    const counts = new Map<string, Counts>();
-    const rows = this.#sql.exec<Row>("SELECT n, body FROM recalls WHERE last_at <= ?", upTo).toArray();
-    for (const { memories, injected, at } of rows.flatMap(({ body }) => JSON.parse(body) as ServedRecall[]))
-      for (const id of memories) {
-        const { recalled = 0, injected: shown = 0, recalledAt = 0 } = counts.get(id) ?? {};
-        counts.set(id, {
-          recalled: recalled + (injected ? 0 : 1),
-          injected: shown + (injected ? 1 : 0),
-          recalledAt: Math.max(recalledAt, at),
-        });
-      }
-    return counts;
-  }
-
-  /** Counts nothing of memories that are gone. */
-  count(counts: ReadonlyMap<string, Counts>): void {
-    for (const [id, { recalled = 0, injected = 0, used = 0, usedLikely = 0, recalledAt, usedAt }] of counts)
-      if (this.#memories.has(id))
-        this.#sql.exec(
-          `INSERT INTO memory_usage (id, recalled, injected, used, used_likely, recalled_at, used_at)
-           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-           ON CONFLICT (id) DO UPDATE SET recalled = recalled + ?2, injected = injected + ?3, used = used + ?4,
-             used_likely = used_likely + ?5, recalled_at = MAX(ifnull(recalled_at, ?6), ifnull(?6, recalled_at)),
-             used_at = MAX(ifnull(used_at, ?7), ifnull(?7, used_at))`,
-          id,
-          recalled,
-          injected,
-          used,
-          usedLikely,
-          recalledAt ?? null,
-          usedAt ?? null,
-        );
-  }
-
-  /** The counters of memories, in the order of their ids, after one. */
-  list({ after, limit }: { after: string; limit: number }): MemoryUsage[] {
-    const stored = this.#stored();
-    const rows = this.#rows("id > ? ORDER BY id LIMIT ?", after, limit).map((row) => withStored(row, stored));
-    const known = new Set(rows.map(({ memoryId }) => memoryId));
-    const others = [...stored.keys()]
-      .filter((id) => id > after && !known.has(id) && this.#memories.has(id))
-      .map((id) => withStored({ ...NONE, memoryId: id }, stored));
-    // A memory of the stored recalls that has a row is in a later page.
-    const last = rows.length === limit ? (rows.at(-1)?.memoryId ?? "") : null;
-    return [...rows, ...others.filter(({ memoryId }) => last === null || memoryId < last)]
-      .toSorted((a, b) => (a.memoryId < b.memoryId ? -1 : 1))
-      .slice(0, limit);
+    return found;
   }
 
   /** The counters of live memories from before a time that were not used since, in the order of their ids, after one. */
-  unused({
-    after,
-    limit,
-    since,
-    now,
-  }: {
-    after: string;
-    limit: number;
-    since: number;
-    now: number;
-  }): MemoryUsage[] {
-    const stored = this.#stored();
+  unused(
+    { after, limit, since, now }: { after: string; limit: number; since: number; now: number },
+    more: readonly ServedRecall[],
+  ): MemoryUsage[] {
+    const counters = this.#all(more);
     const found: MemoryUsage[] = [];
     for (let last = after; found.length < limit;) {
-      const ids = this.#memories.living({ after: last, createdUpTo: since, now, limit: SLICE });
-      const rows = this.#rows("id IN (SELECT value FROM json_each(?))", JSON.stringify(ids));
-      const counters = new Map(rows.map((row) => [row.memoryId, row]));
+      const ids = this.#deps.memories.living({ after: last, createdUpTo: since, now, limit: SLICE });
       for (const id of ids) {
-        const usage = withStored(counters.get(id) ?? { ...NONE, memoryId: id }, stored);
-        if ((usage.lastUsedAt ?? 0) <= since && found.length < limit) found.push(usage);
+        const counts = counters.get(id) ?? NONE;
+        if ((counts.lastUsedAt ?? 0) <= since && found.length < limit)
+          found.push({ memoryId: id, ...counts });
       }
       last = ids.at(-1) ?? last;
       if (ids.length < SLICE) break;
@@ -154,35 +120,144 @@ export class UsageStore {
     return found;
   }
 
-  #rows(where: string, ...bindings: (string | number)[]): MemoryUsage[] {
-    type Read = typeof NONE & { memoryId: string; lastRecalledAt: number | null; lastUsedAt: number | null };
-    return this.#sql
-      .exec<Read>(
-        `SELECT id AS "memoryId", recalled, injected, used, used_likely AS "usedLikely",
-           recalled_at AS "lastRecalledAt", used_at AS "lastUsedAt" FROM memory_usage WHERE ${where}`,
-        ...bindings,
-      )
-      .toArray()
-      .map(({ lastRecalledAt, lastUsedAt, ...row }) => ({
-        ...row,
-        ...(lastRecalledAt !== null && { lastRecalledAt }),
-        ...(lastUsedAt !== null && { lastUsedAt }),
-      }));
+  #isDue(now: number): boolean {
+    const { sql } = this.#deps;
+    const [row] = sql
+      .exec<Pick<Row, "folded_at">>("SELECT folded_at FROM memory_usage ORDER BY n DESC LIMIT 1")
+      .toArray();
+    return row === undefined || row.folded_at <= now - KEPT_MS;
+  }
+
+  /** Makes numbers of recalls from a day ago, and drops the counters of memories that are gone. `written`: a thread's row that is written next. */
+  #fold(now: number, written?: number): void {
+    const { sql, memories, threads } = this.#deps;
+    const isLater = isLaterThan(now - KEPT_MS);
+    const [rows, inThreads] = [this.#rows(), threads.recalls()];
+    const log = rows.flatMap((row) => logOf(row.log));
+    const counters: Counters = new Map();
+    for (const row of rows) addAll(counters, countersOf(row.counters));
+    const old = [...log, ...inThreads.flatMap(({ recalls }) => logOf(recalls))].filter(
+      (one) => !isLater(one),
+    );
+    addAll(counters, this.#counted(old));
+    for (const { n, recalls } of inThreads) {
+      const kept = logOf(recalls).filter(isLater);
+      if (n !== written && kept.length < logOf(recalls).length)
+        threads.setRecalls(n, kept.length === 0 ? null : JSON.stringify(kept));
+    }
+    const entries = [...counters].filter(([id]) => memories.has(id));
+    const full = Math.floor(entries.length / MEMORIES_OF_ROW);
+    for (let n = 0; n <= full; n++)
+      this.#put({
+        n,
+        folded_at: now,
+        log: n < full ? "[]" : JSON.stringify(log.filter(isLater)),
+        counters: textOf(new Map(entries.slice(n * MEMORIES_OF_ROW, (n + 1) * MEMORIES_OF_ROW))),
+      });
+    if (rows.length > full + 1) sql.exec("DELETE FROM memory_usage WHERE n > ?", full);
+  }
+
+  #all(more: readonly ServedRecall[]): Counters {
+    const counters: Counters = new Map();
+    for (const row of this.#rows()) addAll(counters, countersOf(row.counters));
+    addAll(counters, this.#counted([...this.#logs(), ...more]));
+    return counters;
+  }
+
+  /** The counts of recalls, by the memories that their versions are of. */
+  #counted(recalls: readonly ServedRecall[]): Counters {
+    const ids = this.#deps.memories.idsOf([...new Set(recalls.flatMap(({ versions }) => versions))]);
+    const counters: Counters = new Map();
+    for (const { id: recall, versions, injected } of recalls) {
+      const shown = new Set(versions.flatMap((version) => ids.get(version) ?? []));
+      const one = { ...NONE, [injected ? "injected" : "recalled"]: 1, lastRecalledAt: timeOf(recall) };
+      addAll(counters, new Map(Array.from(shown, (id) => [id, one])));
+    }
+    return counters;
+  }
+
+  #logs(): ServedRecall[] {
+    const rows = this.#deps.sql.exec<Pick<Row, "log">>("SELECT log FROM memory_usage").toArray();
+    return [
+      ...rows.flatMap(({ log }) => logOf(log)),
+      ...this.#deps.threads.recalls().flatMap(({ recalls }) => logOf(recalls)),
+    ];
+  }
+
+  #rows(): Row[] {
+    return this.#deps.sql.exec<Row>("SELECT * FROM memory_usage ORDER BY n").toArray();
+  }
+
+  #last(): Row {
+    const [row] = this.#deps.sql.exec<Row>("SELECT * FROM memory_usage ORDER BY n DESC LIMIT 1").toArray();
+    return row ?? { n: 0, folded_at: 0, log: "[]", counters: "{}" };
+  }
+
+  #put({ n, folded_at, log, counters }: Row): void {
+    this.#deps.sql.exec(
+      `INSERT INTO memory_usage (n, folded_at, log, counters) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (n) DO UPDATE SET folded_at = ?2, log = ?3, counters = ?4`,
+      n,
+      folded_at,
+      log,
+      counters,
+    );
   }
 }
 
-const NONE = { recalled: 0, injected: 0, used: 0, usedLikely: 0 };
-/** Memories that one step looks at. */
-const SLICE = 500;
+/** The time in a UUID v7: its first 48 bits are the milliseconds since the epoch. */
+export const timeOf = (uuid: string): number => Number.parseInt(uuid.replace("-", "").slice(0, 12), 16);
 
-/** The counters with the counts of recalls that are not added yet. */
-function withStored(row: MemoryUsage, stored: ReadonlyMap<string, Counts>): MemoryUsage {
-  const { recalled = 0, injected = 0, recalledAt = 0 } = stored.get(row.memoryId) ?? {};
-  const last = Math.max(row.lastRecalledAt ?? 0, recalledAt);
-  return {
-    ...row,
-    recalled: row.recalled + recalled,
-    injected: row.injected + injected,
-    ...(last > 0 && { lastRecalledAt: last }),
-  };
+const isLaterThan =
+  (time: number) =>
+  ({ id }: ServedRecall): boolean =>
+    timeOf(id) > time;
+
+const logOf = (text: string): ServedRecall[] => JSON.parse(text) as ServedRecall[];
+
+function addAll(counters: Counters, more: ReadonlyMap<string, Counts>): void {
+  for (const [id, counts] of more) {
+    const before = counters.get(id) ?? NONE;
+    const [recalledAt, usedAt] = (["lastRecalledAt", "lastUsedAt"] as const).map((time) =>
+      Math.max(before[time] ?? 0, counts[time] ?? 0),
+    ) as [number, number];
+    counters.set(id, {
+      recalled: before.recalled + counts.recalled,
+      injected: before.injected + counts.injected,
+      used: before.used + counts.used,
+      usedLikely: before.usedLikely + counts.usedLikely,
+      ...(recalledAt > 0 && { lastRecalledAt: recalledAt }),
+      ...(usedAt > 0 && { lastUsedAt: usedAt }),
+    });
+  }
+}
+
+const textOf = (counters: Counters): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Array.from(
+        counters,
+        ([id, { recalled, injected, used, usedLikely, lastRecalledAt = 0, lastUsedAt = 0 }]) => [
+          id,
+          [recalled, injected, used, usedLikely, lastRecalledAt, lastUsedAt] satisfies StoredCounts,
+        ],
+      ),
+    ),
+  );
+
+function countersOf(text: string): Counters {
+  const stored = Object.entries(JSON.parse(text) as Record<string, StoredCounts>);
+  return new Map(
+    stored.map(([id, [recalled, injected, used, usedLikely, recalledAt, usedAt]]) => [
+      id,
+      {
+        recalled,
+        injected,
+        used,
+        usedLikely,
+        ...(recalledAt > 0 && { lastRecalledAt: recalledAt }),
+        ...(usedAt > 0 && { lastUsedAt: usedAt }),
+      },
+    ]),
+  );
 }
