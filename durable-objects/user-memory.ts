@@ -191,10 +191,6 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.recall.recall(...args);
   }
 
-  scoreDocuments(...args: Args<"scoreDocuments">) {
-    return this.#parts.recall.scoreDocuments(...args);
-  }
-
   startReindex(owner: UserHash): Reindex {
     const { reindexer, embedding, index, vectors, alarms } = this.#parts;
     reindexer.start(owner);

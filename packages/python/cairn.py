@@ -1491,7 +1491,7 @@ class Recall(_Recall, total=False):
     # Each hit says in `why.sentence` why it is where it is, and has the parts of its score in `why.parts` and
     # its features in `why.features`. The answer has `signals`.
     explain: bool
-    # Time limit for Vectorize; 300 unless set, 2,000 in a recall over all users. Later results are left out.
+    # Time limit for Vectorize; 300 unless set. Later results are left out.
     deadlineMs: int
 
 
@@ -1720,93 +1720,6 @@ class RecallAnswer(_RecallAnswer, total=False):
     # With `explain`: with a lower confidence, `answerable: auto`, or `strict` if the query says so, returns
     # no hits.
     threshold: float
-    # The query is over 8 KiB: only its first and last 4 KiB were used.
-    cut: Literal[True]
-
-
-class TenantRecallFilter(TypedDict, total=False):
-    """Only memories that match. Quarantined memories are never recalled."""
-
-    # Any of these.
-    trust: List[Trust]
-    # Every one of these tags.
-    tags: List[str]
-    # At least one of these tags.
-    anyTags: List[str]
-    # Any of these scopes.
-    scope: List[str]
-    externalId: List[str]
-    type: List[str]
-    # The exact title.
-    title: str
-    sourceEntity: str
-    # Compared without case and extra spaces, as are predicate and key.
-    subject: str
-    predicate: str
-    key: str
-    # Memories whose context holds this text. Upper and lower case of A to Z are the same.
-    context: str
-    sourceThread: str
-    # A seq, or an id of yours.
-    sourceMessage: str
-    extractor: str
-    scoreMin: float
-    scoreMax: float
-    importanceMin: float
-    importanceMax: float
-    intensityMin: float
-    intensityMax: float
-    valenceMin: float
-    valenceMax: float
-    createdAtMin: float
-    createdAtMax: float
-    updatedAtMin: float
-    updatedAtMax: float
-    validFromMin: float
-    validFromMax: float
-    # Each field has this value (in an object, the order of fields counts), or fits these comparisons: `eq`,
-    # `ne`, `gt`, `gte`, `lt`, `lte`, `in`, `nin`, `exists`. `and`, `or` (lists of such filters) and `not`
-    # combine them.
-    metadata: Dict[str, Any]
-
-
-class _TenantRecall(TypedDict):
-    # A question, a topic or a text, at most 256 KiB. Of a query over 8 KiB, only the first and the last 4 KiB
-    # are used, and the answer has `cut`.
-    query: str
-
-
-class TenantRecall(_TenantRecall, total=False):
-    # Maximum number of hits; 10 unless set.
-    k: int
-    # All kinds unless set.
-    kinds: List[RecallKind]
-    # Only memories with all of these tags. Messages have no tags.
-    tags: List[str]
-    # Only memories of this scope.
-    scope: str
-    # Only memories that match. Quarantined memories are never recalled.
-    filter: TenantRecallFilter
-    # Answers as if asked at this time.
-    asOf: int
-    # Answers with the memories that were true at this time, as known now (or at `asOf`).
-    validAt: int
-    # Only hits with at least this score.
-    minScore: float
-    # Time limit for Vectorize; 300 unless set, 2,000 in a recall over all users. Later results are left out.
-    deadlineMs: int
-
-
-class _TenantRecallAnswer(TypedDict):
-    hits: List[Hit]
-    arms: List[Arm]
-    # True if an arm failed: there may be better hits.
-    degraded: bool
-
-
-class TenantRecallAnswer(_TenantRecallAnswer, total=False):
-    """`score` is the cosine similarity of query and hit. `userId` names the owner."""
-
     # The query is over 8 KiB: only its first and last 4 KiB were used.
     cut: Literal[True]
 
@@ -3792,13 +3705,6 @@ class Cairn(_Transport):
         POST /v1/users/{user}/recall
         """
         return self.request("POST", ["v1", "users", user, "recall"], body=body, repeatable=True)
-
-    def recall_all_users(self, body: TenantRecall) -> TenantRecallAnswer:
-        """Find memories of all users by meaning.
-
-        POST /v1/recall
-        """
-        return self.request("POST", ["v1", "recall"], body=body, repeatable=True)
 
     def context(
         self, user: str, body: Optional[ContextRequest] = None, *, if_match: Optional[str] = None,

@@ -27,7 +27,7 @@ import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../domain/sche
 import type { Memory, PatchMemoryBody, Similar, Superseded } from "../domain/schema/memory.ts";
 import type { ReviewedMemory } from "../domain/schema/review.ts";
 import type { Trust } from "../domain/schema/provenance.ts";
-import type { Answerable, Hit, RecallAnswer, RecallKind, TimeMode } from "../domain/schema/recall.ts";
+import type { Answerable, RecallAnswer, RecallKind, TimeMode } from "../domain/schema/recall.ts";
 import type { Reindex } from "../domain/schema/reindex.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../domain/schema/thread.ts";
 import type { UserSummary } from "../domain/schema/statistics.ts";
@@ -270,15 +270,8 @@ export type Recall = SearchRequest & {
 /** `isAnswerable`: the confidence reaches the threshold of the deployment's model. */
 export type Recalled = Omit<RecallAnswer, "degraded"> & { isAnswerable: boolean };
 
-/** A query, and the numbers of the documents to score. */
-export type ScoreRequest = Pick<Recall, "queryVector" | "kinds" | "filter" | "asOf" | "validAt"> & {
-  numbers: readonly number[];
-};
-
 export interface RecallRpc {
   recall(query: Recall): Promise<Result<Recalled>>;
-  /** Scores documents that a tenant-wide recall found in Vectorize, by their cosine. Leaves out those that do not match. */
-  scoreDocuments(query: ScoreRequest): Promise<Hit[]>;
   /** Begins to rebuild the index of memories from D1, and to embed documents of another model again. */
   startReindex(owner: UserHash): Promise<Reindex>;
   reindexState(): Promise<Reindex>;

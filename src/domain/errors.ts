@@ -113,10 +113,6 @@ export const errors = {
     409,
     "10,000 tokens are revoked already; refuse all tokens issued before a time (`min-issued-at`).",
   ],
-  vectorize_required: [
-    501,
-    "This call searches all users through Vectorize, and this deployment has none bound; docs/guides/deploy.md says how.",
-  ],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],
   deployment_changed: [

@@ -191,11 +191,6 @@ describe("reranking", () => {
   });
 });
 
-it("says that the whole tenant is not searched without Vectorize", async () => {
-  const { status, body } = await call("/v1/recall", { json: { query: "x" } });
-  expect([status, body.error.code]).toEqual([501, "vectorize_required"]);
-});
-
 describe("a thread that is found by its words only", () => {
   it("has no vectors, is found by its words, and gets vectors when that is changed", async () => {
     const user = newUser();

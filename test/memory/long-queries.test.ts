@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { searchedQuery } from "../../src/domain/memory/searched-query.ts";
 import { byteLength } from "../../src/domain/limits.ts";
-import { call, newUser, token } from "../call.ts";
+import { call, newUser } from "../call.ts";
 import { rememberMany } from "../memory-calls.ts";
 
 const recall = (user: string, query: string, more: object = {}) =>
@@ -58,7 +58,6 @@ it.each([" ", "\n\t ", "\u00a0\u3000"])(
     const answers = [
       await recall(newUser(), query),
       await recall(newUser(), query, { owners: ["shared:team"] }),
-      await call("/v1/recall", { json: { query }, token: await token("*") }),
     ];
     for (const { status, body } of answers) {
       expect(status).toBe(400);

@@ -4,7 +4,6 @@ import { ok } from "../../src/domain/errors.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { rankingModels } from "../../src/domain/ranking/weights.ts";
 import { recall } from "../../src/worker/use-cases/recall.ts";
-import { tenantRecall } from "../../src/worker/use-cases/tenant-recall.ts";
 import { RecallIds } from "../../src/worker/auth/recall-ids.ts";
 import { RecallMeter } from "../../src/worker/recall-meter.ts";
 import type { Services } from "../../src/worker/services.ts";
@@ -36,7 +35,6 @@ async function services(users: readonly string[], silent: readonly string[]): Pr
     embedder: { model: MODEL, dimensions: 1, embed: async () => [Float32Array.of(1)] },
     userMemory: (owner: string) => ({
       recall: () => of(owner, (user) => ok(answer(`of ${user}`))),
-      scoreDocuments: () => of(owner, (user) => [hit(`of ${user}`, 0.5)]),
     }),
     vectors: {
       query: async () => Array.from(hashes.keys(), (owner) => ({ id: vectorId(owner, 1, tag), score: 1 })),
@@ -76,16 +74,4 @@ it("fails when the user's own object does not answer", async () => {
   await expect(
     recall(needs, "ann", { query: "x", owners: ["shared:a"] }, { readOnly: false }),
   ).rejects.toThrow("overloaded");
-});
-
-it("answers for the whole tenant with what the others have, and says so", async () => {
-  const needs = await services(["ann", "bob"], ["ann"]);
-  expect(await tenantRecall(needs, { query: "x" })).toMatchObject({
-    ok: true,
-    value: {
-      hits: [{ text: "of bob" }],
-      arms: [{ name: "vectorize", status: "failed", candidates: 2 }],
-      degraded: true,
-    },
-  });
 });

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
 import { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
-import { call, newUser, token } from "../call.ts";
+import { call, newUser } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { bindVectorize } from "../doubles/ports.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
@@ -202,52 +202,6 @@ describe("messages in Vectorize", () => {
   });
 });
 
-describe("recall in the whole tenant", () => {
-  const search = async (json: object, user = "*") => call("/v1/recall", { json, token: await token(user) });
-
-  it("finds what any user has, with whose it is, and nothing that is gone", async () => {
-    const [ann, bob] = [newUser(), newUser()];
-    const tag = crypto.randomUUID().slice(0, 8);
-    // Objects of other files may ring, and fill the nearest of all users: the scope is asked of Vectorize itself.
-    const own = { tags: [tag], scope: tag };
-    await remember(ann, { text: "a refund for the broken lamp", ...own });
-    const { body: late } = await remember(bob, { text: "money back for a lamp", ...own });
-    await remember(bob, { text: "the ferry leaves at nine", ...own });
-    await settle(ann);
-    await settle(bob);
-    const all = (await search({ query: "who wants a refund?", ...own })).body;
-    expect(all.hits.map(({ userId }: Seen) => userId)).toEqual([ann, bob, bob]);
-    expect(all).toMatchObject({ degraded: false, arms: [{ name: "vectorize", status: "ok" }] });
-    const near = { query: "who wants a refund?", ...own, minScore: all.hits[1].score };
-    expect((await search(near)).body.hits).toHaveLength(2);
-    await forget(bob, late.id);
-    await settle(bob);
-    control.vectorizeReads = "stale";
-    const after = (await search({ query: "who wants a refund?", ...own })).body;
-    expect(texts(after)).toEqual(["a refund for the broken lamp", "the ferry leaves at nine"]);
-  });
-
-  it.each([
-    ["fail", "failed"],
-    ["hang", "late"],
-  ] as const)("says that it found nothing because Vectorize does this: %s", async (how, status) => {
-    control.vectorizeReads = how;
-    const { body } = await search({ query: `who wants to ${how}?`, deadlineMs: 20 });
-    expect(body).toMatchObject({ hits: [], degraded: true, arms: [{ name: "vectorize", status }] });
-  });
-
-  it("says that it has searched by the first and the last part of a long query", async () => {
-    const long = `who wants a refund? ${"lorem ".repeat(2_000)} who wants a refund?`;
-    expect((await search({ query: long })).body).toMatchObject({ cut: true, degraded: false });
-    expect((await search({ query: "who wants a refund?" })).body).not.toHaveProperty("cut");
-  });
-
-  it("is for tokens of all users only", async () => {
-    expect((await search({ query: "x" }, newUser())).status).toBe(403);
-  });
-});
-
-// Comes last: a test above asks the index for the nearest of all users.
 it("narrows what Vectorize is asked for by kind and scope, and asks nothing if few have them", async () => {
   const user = newUser();
   await rememberMany(user, [

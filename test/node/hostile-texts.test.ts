@@ -17,10 +17,9 @@ const HOSTILE = {
   "new lines": repeated("\nx"),
   sentences: repeated("I like tea. "),
 } as const;
-/** Calls that take no text: there is no compaction, nothing that searches all users, and an import is no JSON. */
+/** Calls that take no text: there is no compaction, and an import is no JSON. */
 const REFUSED: readonly string[] = [
   "DELETE /v1/threads/{id}/compactions/{compaction} 404",
-  "POST /v1/recall 501",
   "POST /v1/users/{user}/import 415",
 ];
 /** Calls whose texts are all ids, cursors, names of a form, or shorter than the shorter length. */

@@ -295,7 +295,6 @@ const recall = rows(
   ["no pause of {3} h", valueOf("src/domain/ranking/pool.ts", "PAUSE_MS") / HOUR],
   ["half gone in {30} days", valueOf(features, /HALF_LIFE_MS = (\d+) \* DAY/)],
   ["halved for each {2} that", valueOf("src/domain/ranking/rank.ts", "HALVED_BY")],
-  ["of {2,000} by default", valueOf("src/worker/use-cases/tenant-recall.ts", "DEADLINE_MS")],
 );
 
 const nextStep = `${object}/ingest/next-step.ts`;

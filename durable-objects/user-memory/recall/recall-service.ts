@@ -20,7 +20,7 @@ import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { EmbeddedQuery } from "../search-index/vector-store.ts";
-import type { Recall, Recalled, ScoreRequest } from "../../../src/contract/user-memory.ts";
+import type { Recall, Recalled } from "../../../src/contract/user-memory.ts";
 
 type RecallDependencies = {
   index: SearchIndex;
@@ -130,26 +130,6 @@ export class RecallService {
       .slice(0, shown.k)
       .flatMap(({ id, version }) => (version === undefined ? [] : [{ id, version }]));
     return this.#deps.log.note(owner, { memories, injected: false, query });
-  }
-
-  /** The documents of these numbers that match the query. `score` is the cosine, and 0 for a negative one. */
-  scoreDocuments({ numbers, queryVector, ...query }: ScoreRequest): Hit[] {
-    const { index, messages, tables, ownerId } = this.#deps;
-    if (!isEmbedded(queryVector)) return [];
-    const filter = new CandidateFilter(tables, { ...query, moment: this.#moment(query) });
-    const matching = filter.matching(numbers);
-    const unshown = messages.unshown(matching.filter(isMessage));
-    const shown = matching.filter((n) => !unshown.has(n));
-    // Loading all vectors of many users would fill the isolate.
-    const cosines = index.vectors.cosines(queryVector, shown, { load: false });
-    const scored = index.documents.read(shown).flatMap((document): RankedHit[] => {
-      const cosine = cosines.get(document.n);
-      if (cosine === undefined) return [];
-      return [{ n: document.n, score: Math.min(1, Math.max(0, cosine)), why: {}, document }];
-    });
-    const owner = ownerId();
-    const hits = this.#hits(scored, { asOf: query.asOf, window: 0 });
-    return owner === null ? hits : hits.map((hit) => ({ ...hit, userId: owner }));
   }
 
   /** Asks Vectorize only for the kinds that the cache does not hold in full. */

@@ -92,8 +92,6 @@ export type ReviewedMemories = review.ReviewedMemories;
 export type RecallBody = recall.RecallBody;
 export type RecallAnswer = recall.RecallAnswer;
 export type Hit = recall.Hit;
-export type TenantRecallBody = recall.TenantRecallBody;
-export type TenantRecallAnswer = recall.TenantRecallAnswer;
 
 export type ContextBody = context.ContextBody;
 export type ContextAnswer = context.ContextAnswer;

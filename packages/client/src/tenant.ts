@@ -12,8 +12,6 @@ import type {
   ListUsersQuery,
   NamedPredicateRule,
   PredicateRuleBody,
-  TenantRecallAnswer,
-  TenantRecallBody,
   TenantReindex,
   UserList,
 } from "./shapes.ts";
@@ -49,12 +47,6 @@ export class Tenant {
   /** Yields all users that have data. Fetches pages on demand. */
   allUsers(query: ListUsersQuery = {}, options: CallOptions = {}): AsyncGenerator<CataloguedUser, void> {
     return itemsOf((cursor) => this.users({ ...query, cursor }, options), query.cursor);
-  }
-
-  /** Searches the memories of all users in Vectorize. Rejects with `vectorize_required` without it. */
-  recall(query: TenantRecallBody, options: CallOptions = {}): Promise<TenantRecallAnswer> {
-    const path = ["v1", "recall"];
-    return this.#http.send({ method: "POST", path, json: query, repeatable: true, ...options });
   }
 
   /** Starts a rebuild of the index of every user. */

@@ -6,7 +6,6 @@ import type { Types } from "./types.ts";
 /** Calls by POST that change nothing when they are repeated; the document says nothing of that. */
 const REPEATABLE: readonly string[] = [
   "recall",
-  "recallAllUsers",
   "context",
   "validateConversation",
   "recallOutcome",

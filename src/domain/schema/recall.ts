@@ -131,8 +131,7 @@ const recallFields = z.strictObject({
       "Each hit says in `why.sentence` why it is where it is, and has the parts of its score in `why.parts` and its features in `why.features`. The answer has `signals`.",
   }),
   deadlineMs: z.int().min(1).max(limits.recallDeadlineMs).optional().openapi({
-    description:
-      "Time limit for Vectorize; 300 unless set, 2,000 in a recall over all users. Later results are left out.",
+    description: "Time limit for Vectorize; 300 unless set. Later results are left out.",
   }),
 });
 
@@ -295,33 +294,3 @@ export const RecallAnswer = z
   })
   .openapi("RecallAnswer");
 export type RecallAnswer = z.infer<typeof RecallAnswer>;
-
-export const TenantRecallBody = recallFields
-  .omit({
-    threadId: true,
-    roles: true,
-    referenceDate: true,
-    answerable: true,
-    timeZone: true,
-    timeMode: true,
-    weights: true,
-    owners: true,
-    rerank: true,
-    window: true,
-    explain: true,
-  })
-  .openapi("TenantRecall", { example: { query: "who asked for a refund?", k: 5 } });
-export type TenantRecallBody = z.infer<typeof TenantRecallBody>;
-
-export const TenantRecallAnswer = RecallAnswer.omit({
-  recallId: true,
-  freshness: true,
-  confidence: true,
-  abstained: true,
-  nearest: true,
-  signals: true,
-  threshold: true,
-}).openapi("TenantRecallAnswer", {
-  description: "`score` is the cosine similarity of query and hit. `userId` names the owner.",
-});
-export type TenantRecallAnswer = z.infer<typeof TenantRecallAnswer>;

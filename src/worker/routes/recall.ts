@@ -1,7 +1,7 @@
 import { afterAnswer } from "../http/after-answer.ts";
 import { body, json, route } from "../http/describe.ts";
 import { isReadOnly } from "../http/guard.ts";
-import { ofUser, wholeTenant } from "../http/owner.ts";
+import { ofUser } from "../http/owner.ts";
 import { unwrap } from "../http/failure.ts";
 import { readOwners } from "../http/shared-owners.ts";
 import { requireExactMetadata } from "../http/raw-body.ts";
@@ -9,14 +9,8 @@ import { newRouter } from "../http/router.ts";
 import { wrapTime } from "../http/answer.ts";
 import { recall } from "../use-cases/recall.ts";
 import { keepRecalls } from "../use-cases/statistics.ts";
-import { tenantRecall } from "../use-cases/tenant-recall.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
-import {
-  RecallAnswer,
-  RecallBody,
-  TenantRecallAnswer,
-  TenantRecallBody,
-} from "../../domain/schema/recall.ts";
+import { RecallAnswer, RecallBody } from "../../domain/schema/recall.ts";
 
 const recallRoute = route("post", "/v1/users/{user}/recall", {
   operationId: "recall",
@@ -29,33 +23,16 @@ const recallRoute = route("post", "/v1/users/{user}/recall", {
   responses: { 200: json(RecallAnswer, "The hits, best first, and how they were found.") },
 });
 
-const tenantRecallRoute = route("post", "/v1/recall", {
-  operationId: "recallAllUsers",
-  summary: "Find memories of all users by meaning",
-  description:
-    "Searches Vectorize, which shows a write after seconds, sometimes minutes. Each owner's object confirms its hits. Includes messages where `MESSAGE_INDEXING` is `vectorize`.",
-  scope: "admin",
-  owner: wholeTenant("searches the tenant"),
-  request: { body: body(TenantRecallBody) },
-  responses: { 200: json(TenantRecallAnswer, "The hits, best first.") },
+export const recalls = newRouter("memories").openapi(recallRoute, async (c) => {
+  requireExactMetadata(c, "filter");
+  const { user } = c.req.valid("param");
+  const asked = c.req.valid("json");
+  await readOwners(c, asked.owners);
+  const answer = await wrapTime(
+    c,
+    "recall",
+    recall(c.get("services"), user, asked, { readOnly: isReadOnly(c) }),
+  );
+  afterAnswer(c, keepRecalls(c.get("services")));
+  return c.json(unwrap(answer), 200);
 });
-
-export const recalls = newRouter("memories")
-  .openapi(recallRoute, async (c) => {
-    requireExactMetadata(c, "filter");
-    const { user } = c.req.valid("param");
-    const asked = c.req.valid("json");
-    await readOwners(c, asked.owners);
-    const answer = await wrapTime(
-      c,
-      "recall",
-      recall(c.get("services"), user, asked, { readOnly: isReadOnly(c) }),
-    );
-    afterAnswer(c, keepRecalls(c.get("services")));
-    return c.json(unwrap(answer), 200);
-  })
-  .openapi(tenantRecallRoute, async (c) => {
-    requireExactMetadata(c, "filter");
-    const answer = tenantRecall(c.get("services"), c.req.valid("json"));
-    return c.json(unwrap(await wrapTime(c, "recall", answer)), 200);
-  });

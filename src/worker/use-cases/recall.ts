@@ -94,7 +94,7 @@ export async function recall(
 type Narrowed = Pick<RecallBody, "tags" | "scope" | "filter">;
 
 /** Moves the tags and the scope of a body into its filter. */
-export function withFilter<Body extends Narrowed>({
+function withFilter<Body extends Narrowed>({
   tags: given,
   scope,
   filter,
@@ -167,4 +167,4 @@ const sharedArm = (answers: readonly Recalled[], asked: number): Arm => ({
   ms: Math.max(0, ...answers.flatMap(({ arms }) => arms.map(({ ms }) => ms))),
 });
 
-export const failed = ({ status }: Pick<Arm, "status">): boolean => status === "failed" || status === "late";
+const failed = ({ status }: Pick<Arm, "status">): boolean => status === "failed" || status === "late";

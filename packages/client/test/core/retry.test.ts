@@ -77,7 +77,6 @@ describe("what is sent again", () => {
 
   it.each<[string, (client: Cairn) => Promise<unknown>]>([
     ["a recall", (client) => client.recall("u", { query: "q" })],
-    ["a recall of the tenant", ({ tenant }) => tenant.recall({ query: "q" })],
     ["a validation", ({ threads }) => threads.validate("t", { messages: [] })],
     ["a resume", ({ threads }) => threads.resume("u")],
     ["an unconditional PUT", ({ kv }) => kv.set("u", "k", 1)],

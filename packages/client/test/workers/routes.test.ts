@@ -16,7 +16,6 @@ const methods: Record<string, (client: Cairn) => Promise<unknown>> = {
   "GET /v1/erasures/{id}": ({ erasures }) => erasures.get("e"),
   "GET /v1/users/{user}/export": ({ transfer }) => transfer.export("u"),
   "POST /v1/users/{user}/import": ({ transfer }) => transfer.import("u", "{}"),
-  "POST /v1/recall": ({ tenant }) => tenant.recall({ query: "q" }),
   "POST /v1/reindex": ({ tenant }) => tenant.reindex(),
   "GET /v1/reindex": ({ tenant }) => tenant.reindexState(),
   "GET /v1/context-profiles": ({ tenant }) => tenant.contextProfiles(),
