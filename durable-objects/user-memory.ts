@@ -162,23 +162,23 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   reviewMemories(...args: Args<"reviewMemories">) {
-    return this.#parts.writer.reviewMany(...args);
+    return this.#parts.review.many(...args);
   }
 
   forget(...args: Args<"forget">) {
-    return this.#parts.writer.forget(...args);
+    return this.#parts.forgetter.forget(...args);
   }
 
   forgetMemories(...args: Args<"forgetMemories">) {
-    return this.#parts.writer.forgetMatching(...args);
+    return this.#parts.forgetter.forgetMatching(...args);
   }
 
   forgetAllMemories(...args: Args<"forgetAllMemories">) {
-    return this.#parts.writer.forgetAll(...args);
+    return this.#parts.forgetter.forgetAll(...args);
   }
 
   memoryIdOf(...args: Args<"memoryIdOf">) {
-    return this.#parts.writer.idOf(...args);
+    return this.#parts.table.idOf(...args);
   }
 
   indexingOf(...args: Args<"indexingOf">) {
@@ -272,7 +272,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   // Usage
 
   summary(): UserSummary {
-    const { quota, index, ingests, writer, webhookDelivery } = this.#parts;
+    const { quota, index, ingests, table, dueMemories, webhookDelivery } = this.#parts;
     const webhook = webhookDelivery.state();
     return {
       ...quota.held(),
@@ -284,7 +284,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
         ...(why !== undefined && { why }),
         createdAt,
       })),
-      quarantine: writer.waiting(),
+      quarantine: dueMemories.counts(table.clock.latest(this.#ports.now())),
       ...(webhook && { webhook }),
     };
   }

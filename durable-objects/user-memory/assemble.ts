@@ -67,10 +67,10 @@ type Working = Threads &
 
 /** The chores of the alarm. Each start of the object schedules the resumable ones too. */
 function choresOf({ vectors, merger, pages, answers, entries }: Ground, rooms: Working) {
-  const { embedding, writer, conversations, purger } = rooms;
+  const { embedding, expiry, conversations, purger } = rooms;
   const currentModel = () => embedding.target()?.model ?? null;
   const resumable: Record<string, Chore> = {
-    memories: writer,
+    memories: expiry,
     reindex: rooms.reindexer,
     vectors: {
       run: () => vectors.drain(currentModel()),

@@ -11,6 +11,7 @@ import { QuotaGuard } from "../core/quota-guard.ts";
 import { Transactions } from "../core/transactions.ts";
 import { ErasureFence } from "../erasure/erasure-fence.ts";
 import { ErasureLog } from "../erasure/erasure-log.ts";
+import { MemorySource } from "../memories/memory-source.ts";
 import { MemoryTable } from "../memories/memory-table.ts";
 import { migrations } from "../schema.ts";
 import { Documents } from "../search-index/documents.ts";
@@ -40,6 +41,7 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
   const removals = new Removals(sql, now);
   const stores = new ThreadStores(sql, removals);
   const table = new MemoryTable(sql, removals);
+  const memorySource = new MemorySource(sql);
   const erasureEpoch = new ErasureEpoch(sql);
   if (isNew) erasureEpoch.begin(now());
   return {
@@ -53,6 +55,7 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
     removals,
     stores,
     table,
+    memorySource,
     entries: new EntryStore(ctx),
     quota: new QuotaGuard(sql, ports, { pages, threads: stores.threads, memories: table }),
     owner: new OwnerRecord(sql),
@@ -62,7 +65,18 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
 
 /** The vectors of all documents, and the search index over memories and messages. */
 function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
-  const { storage, sql, now, objectId: owner, alarms, answers, stores, table, erasureEpoch } = core;
+  const {
+    storage,
+    sql,
+    now,
+    objectId: owner,
+    alarms,
+    answers,
+    stores,
+    table,
+    memorySource,
+    erasureEpoch,
+  } = core;
   const vectors = new VectorSync({
     sql,
     table,
@@ -75,7 +89,7 @@ function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
   });
   const words = new WordIndex(sql);
   const merger = new WordMerger({ sql, words, alarms, now });
-  const documents = new Documents({ memories: table, messages: stores.messages });
+  const documents = new Documents({ memories: memorySource, messages: stores.messages });
   const index = new SearchIndex(sql, {
     documents,
     vectors: vectors.store,

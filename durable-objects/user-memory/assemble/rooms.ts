@@ -7,6 +7,14 @@ import { Entries } from "../entries/entries.ts";
 import { Eraser } from "../erasure/eraser.ts";
 import { MemoryIndex } from "../memories/memory-index.ts";
 import { SimilarMemories } from "../memories/similar-memories.ts";
+import { DecidedWrites } from "../memories/decided-writes.ts";
+import { DueMemories } from "../memories/due-memories.ts";
+import { IntentLog } from "../memories/intent-log.ts";
+import { MemoryExpiry } from "../memories/memory-expiry.ts";
+import { MemoryForgetter } from "../memories/memory-forgetter.ts";
+import { PendingWrites } from "../memories/pending-writes.ts";
+import { Review } from "../memories/review.ts";
+import { Summaries } from "../memories/summaries.ts";
 import { MemoryWriter } from "../memories/memory-writer.ts";
 import { RecallService } from "../recall/recall-service.ts";
 import { HybridSearch } from "../recall/hybrid-search.ts";
@@ -58,38 +66,44 @@ export function assembleThreads(ground: Ground, ports: Ports, { log: erasures }:
 export type Memories = ReturnType<typeof assembleMemories>;
 
 export function assembleMemories(ground: Ground, ports: Ports, { fence }: Fences) {
-  const { index, table, owner } = ground;
-  const memoryIndex = new MemoryIndex(index, table, ports.loadedLexicon);
-  const { records, embedder, predicates, auditLog, quarantineMs } = ports;
-  const writer = new MemoryWriter({
-    ...ground,
-    records,
-    index: memoryIndex,
-    note: owner,
-    fence,
-    embedder,
-    similar: new SimilarMemories(index, table),
-    predicates,
-    auditLog,
-    quarantineMs,
-  });
-  return { memoryIndex, writer };
+  const { sql, index: searchIndex, table, owner, quota } = ground;
+  const { loadedLexicon, records, embedder, predicates, auditLog, quarantineMs } = ports;
+  const memoryIndex = new MemoryIndex(searchIndex, table, loadedLexicon);
+  const log = new IntentLog(sql);
+  const due = new DueMemories({ sql, table, log, auditLog, quarantineMs });
+  const index = memoryIndex;
+  const pending = new PendingWrites({ ...ground, index, log, due, records, note: owner, fence });
+  const writes = new DecidedWrites({ ...ground, index }, pending);
+  const summaries = new Summaries(sql, log);
+  const forgetter = new MemoryForgetter({ ...ground, records, pending, summaries });
+  const parts = { ...ground, pending, writes, due, forgetter, predicates };
+  return {
+    memoryIndex,
+    pendingWrites: pending,
+    memoryWrites: writes,
+    dueMemories: due,
+    summaries,
+    forgetter,
+    expiry: new MemoryExpiry(parts),
+    review: new Review(parts),
+    writer: new MemoryWriter({ ...parts, embedder, similar: new SimilarMemories(searchIndex, table), quota }),
+  };
 }
 
 export type Recalls = ReturnType<typeof assembleRecall>;
 
 export function assembleRecall(ground: Ground, ports: Ports, { messages }: Pick<Threads, "messages">) {
-  const { sql, index, table, stores, owner, recallLog: log } = ground;
+  const { sql, index, table, memorySource, stores, owner, recallLog: log } = ground;
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...ground, embedder: ports.embedder, lexicon });
   const recall = new RecallService({
     ...ground,
     log,
-    search: new HybridSearch(index, table, ports.recall.models),
-    tables: { memories: table, messages: stores.messages, tombstones: new TombstoneRanges(sql) },
+    search: new HybridSearch(index, memorySource, ports.recall.models),
+    tables: { memories: memorySource, messages: stores.messages, tombstones: new TombstoneRanges(sql) },
     messages,
     vectorize: ports.vectors,
-    ownerId: () => owner.id() ?? table.owner()?.id ?? null,
+    ownerId: () => owner.id() ?? table.clock.owner()?.id ?? null,
     lexicon,
     target: () => embedding.target(),
     formerEmbedders: ports.formerEmbedders,
@@ -98,14 +112,14 @@ export function assembleRecall(ground: Ground, ports: Ports, { messages }: Pick<
 }
 
 /** The feed of changes, and the webhook that tells of them. */
-export function assembleChanges(ground: Ground, { webhook }: Ports, { writer }: Memories) {
+export function assembleChanges(ground: Ground, { webhook }: Ports, { pendingWrites }: Memories) {
   const { removals, table: memories, stores, erasureEpoch, transactions } = ground;
   const changes = new ChangesFeed({
     removals,
     memories,
     threads: stores.threads,
     erasureEpoch,
-    firstPending: () => writer.firstPending(),
+    firstPending: () => pendingWrites.log.firstVersion(),
   });
   const webhookDelivery = new WebhookDelivery({ ...ground, webhook, feed: changes });
   if (webhook !== null) transactions.onBegin(() => ({ end: () => webhookDelivery.schedule() }));
@@ -116,10 +130,10 @@ export function assembleChanges(ground: Ground, { webhook }: Ports, { writer }: 
 export function assembleTransfer(
   ground: Ground,
   { records, embedder: { model } }: Ports,
-  { conversations, messages, memoryIndex, writer }: Threads & Memories,
+  { conversations, messages, memoryIndex, pendingWrites }: Threads & Memories,
 ) {
   return {
-    reindexer: new Reindexer({ ...ground, records, index: memoryIndex, writer, model, conversations }),
+    reindexer: new Reindexer({ ...ground, records, index: memoryIndex, pendingWrites, model, conversations }),
     exporter: new Exporter(ground),
     importer: new Importer({ ...ground, messages, conversations }),
   };
@@ -128,7 +142,15 @@ export function assembleTransfer(
 export function assembleIngest(
   ground: Ground,
   ports: Ports,
-  { ingestStore: store, conversations, messages, writer }: Threads & Memories,
+  {
+    ingestStore: store,
+    conversations,
+    messages,
+    writer,
+    pendingWrites,
+    summaries,
+    forgetter,
+  }: Threads & Memories,
 ) {
   const { sql, stores, owner, now } = ground;
   const { embedder, predicates, languageModel } = ports;
@@ -144,7 +166,7 @@ export function assembleIngest(
     store,
     reader: stores.reader,
     lineage: stores.lineage,
-    waiting: (id) => writer.stored(id),
+    waiting: (id) => pendingWrites.stored(id),
     usage,
     extraction: ports.extraction,
     secondLook: new SecondLook({ usage, languageModel, now }),
@@ -170,7 +192,15 @@ export function assembleIngest(
       runner: ingestRunner,
       languageModel,
     }),
-    consolidation: new Consolidation({ ...ground, writer, embedder, languageModel, usage }),
+    consolidation: new Consolidation({
+      ...ground,
+      summaries,
+      forgetter,
+      writer,
+      embedder,
+      languageModel,
+      usage,
+    }),
   };
 }
 
@@ -181,12 +211,12 @@ export function assembleErasure(
   rooms: Fences & Threads & Memories & Recalls & { abort: () => void },
 ) {
   const { sql, table, vectors, owner, stores, index, erasureEpoch, recallLog } = ground;
-  const { conversations, writer, ingestStore } = rooms;
+  const { conversations, memoryWrites, ingestStore } = rooms;
   const tables = new ErasedTables(sql, erasureEpoch);
   const reset = new StorageReset({ ...ground, ...rooms, tables, migrations });
   const steps = new ErasureSteps({ ...ground, ...rooms, tables, reset, records });
   const register = new ErasureRegister({ ...ground, ...rooms, records, threads: stores.threads });
-  const parts = [vectors, writer, owner, recallLog, stores.threads, index, ingestStore];
+  const parts = [vectors, memoryWrites, owner, recallLog, stores.threads, index, ingestStore];
   return {
     erasures: register,
     eraser: new Eraser({ register, parts, tables, table, conversations, steps }),

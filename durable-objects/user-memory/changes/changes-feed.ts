@@ -7,7 +7,7 @@ import type { ThreadStore } from "../threads/thread-store.ts";
 
 type ChangesFeedDependencies = {
   removals: Removals;
-  memories: Pick<MemoryTable, "changedBetween" | "lastVersion">;
+  memories: Pick<MemoryTable, "changedBetween" | "clock">;
   threads: Pick<ThreadStore, "changedBetween" | "lastChange">;
   erasureEpoch: Pick<ErasureEpoch, "current">;
   /** The lowest version that a pending write puts; Infinity without one. */
@@ -43,7 +43,7 @@ export class ChangesFeed {
 
   /** A version gets its number before D1 has it: nothing behind a pending one is told yet. */
   #lastMemory(): number {
-    return Math.min(this.#deps.memories.lastVersion(), this.#deps.firstPending() - 1);
+    return Math.min(this.#deps.memories.clock.lastVersion(), this.#deps.firstPending() - 1);
   }
 
   read({ after, limit }: { after?: string; limit: number }): Result<Changes> {
@@ -68,7 +68,7 @@ export class ChangesFeed {
     const { erasureEpoch, memories, threads, removals } = this.#deps;
     return (
       epoch !== erasureEpoch.current ||
-      memory > memories.lastVersion() ||
+      memory > memories.clock.lastVersion() ||
       thread > threads.lastChange() ||
       (memory > 0 && memory < removals.prunedUpTo("memory")) ||
       (thread > 0 && thread < removals.prunedUpTo("thread"))

@@ -12,6 +12,7 @@ import type { Hit } from "../../../src/domain/schema/recall.ts";
 import type { PlacedSection } from "../../../src/contract/user-memory.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import { isMessage, positionOf, seqOf } from "../core/position.ts";
+import type { MemorySource } from "../memories/memory-source.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import {
   type DocumentOfMessage,
@@ -31,6 +32,7 @@ import type { StandingMessages } from "./standing-messages.ts";
 export type ItemDependencies = {
   store: ContextStore;
   table: MemoryTable;
+  memorySource: MemorySource;
   documents: Documents;
   entries: EntryStore;
   stores: ThreadStores;
@@ -107,7 +109,7 @@ export class ContextItems {
 
   /** Reads the rows of all places in one go. */
   #read(sections: readonly PlacedSection[], now: number, shared: SharedItems): FoundRows {
-    const { table, documents, stores, messages } = this.#deps;
+    const { table, memorySource, documents, stores, messages } = this.#deps;
     const numbers = sections.flatMap(({ places }) => places.flatMap(numbersOf));
     const rows = new Map(
       table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
@@ -115,7 +117,7 @@ export class ContextItems {
     // A later version may have set the time at which the memory ends.
     const former = [...rows.values()].filter(({ correctedAt }) => correctedAt !== null);
     const expired = new Set(
-      table.expiredAmong(
+      memorySource.expiredAmong(
         former.map(({ id }) => id),
         now,
       ),

@@ -41,12 +41,12 @@ export class ContextService {
   readonly #parts: PromptParts;
 
   constructor(deps: ContextDependencies) {
-    const { store, table, entries, stores, recall, log, objectOf, now } = deps;
+    const { store, table, memorySource, entries, stores, recall, log, objectOf, now } = deps;
     const { compactions } = stores;
     const shared = new SharedOwners(objectOf);
     const standing = new StandingMessages(deps);
     const items = new ContextItems({ ...deps, standing });
-    const choices = new LayerChoices({ table, entries, compactions, standing });
+    const choices = new LayerChoices({ table, memorySource, entries, compactions, standing });
     const search = new LayerSearch({ recall, items, shared, now });
     this.#conversations = deps.conversations;
     this.#parts = {
@@ -54,7 +54,7 @@ export class ContextService {
       items,
       search,
       shared,
-      stable: new StableBlocks({ store, table, compactions, items, choices }),
+      stable: new StableBlocks({ store, table, memorySource, compactions, items, choices }),
       turns: new KeptTurns({ store, stores, items, shared, now }),
       turnBlocks: new TurnBlocks({ items, choices, search, log }),
     };

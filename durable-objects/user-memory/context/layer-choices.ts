@@ -10,6 +10,7 @@ import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import { filterConditions, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import { toSqlCondition } from "../core/sql-condition.ts";
+import type { MemorySource } from "../memories/memory-source.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -21,7 +22,8 @@ const CONSIDERED = 64;
 const PINNED_MOST = 200;
 
 type ChoiceDependencies = {
-  table: MemoryTable;
+  table: Pick<MemoryTable, "numbered">;
+  memorySource: MemorySource;
   entries: EntryStore;
   compactions: CompactionStore;
   standing: StandingMessages;
@@ -50,7 +52,7 @@ export class LayerChoices {
   }
 
   #source({ now, scope, thread }: ChoiceScope): LayerSource {
-    const { table, entries, compactions, standing } = this.#deps;
+    const { memorySource, entries, compactions, standing } = this.#deps;
     // Two layers with the same kind and tags share one read.
     const read = new Map<string, MemoryRow[]>();
     return {
@@ -61,7 +63,7 @@ export class LayerChoices {
         read.set(key, known);
         return known;
       },
-      successors: (versions) => new Set(table.supersededBy(versions).keys()),
+      successors: (versions) => new Set(memorySource.supersededBy(versions).keys()),
       instructions: () => standing.holding(),
       entries: ({ prefix, keys, n }) => {
         const found =
@@ -85,7 +87,7 @@ export class LayerChoices {
   }
 
   #rows(kind: MemoryKind, tags: string[], { now, scope }: Omit<ChoiceScope, "thread">): MemoryRow[] {
-    const { table } = this.#deps;
+    const { table, memorySource } = this.#deps;
     const filter: MemoryFilter = {
       ...(tags.length > 0 && { tags }),
       ...(scope !== undefined && { scope: [scope] }),
@@ -96,9 +98,9 @@ export class LayerChoices {
       );
     const pinned = { kinds: [kind], tags: [...tags, PINNED] };
     const versions = [
-      ...(table.few({ tags: pinned.tags }, condition(pinned), PINNED_MOST) ?? []),
-      ...(table.few({ ...filter, kinds: [kind] }, condition({ kinds: [kind] }), CONSIDERED) ??
-        table.leading(kind, condition(), CONSIDERED)),
+      ...(memorySource.few({ tags: pinned.tags }, condition(pinned), PINNED_MOST) ?? []),
+      ...(memorySource.few({ ...filter, kinds: [kind] }, condition({ kinds: [kind] }), CONSIDERED) ??
+        memorySource.leading(kind, condition(), CONSIDERED)),
     ];
     return table.numbered([...new Set(versions)]);
   }

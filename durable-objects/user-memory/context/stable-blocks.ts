@@ -3,6 +3,7 @@ import { blockFrame, sectionFrame } from "../../../src/domain/context/block.ts";
 import type { ContextItem, Place } from "../../../src/domain/context/item.ts";
 import { wordsOf } from "../../../src/domain/context/replaced-standing.ts";
 import { isMessage } from "../core/position.ts";
+import type { MemorySource } from "../memories/memory-source.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
@@ -24,6 +25,7 @@ import {
 type StableDependencies = {
   store: ContextStore;
   table: MemoryTable;
+  memorySource: Pick<MemorySource, "ended">;
   compactions: CompactionStore;
   items: ContextItems;
   choices: LayerChoices;
@@ -122,7 +124,7 @@ export class StableBlocks {
         told: [],
         toldBy: [],
         madeAt: now,
-        lastVersion: this.#deps.table.lastVersion(),
+        lastVersion: this.#deps.table.clock.lastVersion(),
       },
       changes: [],
       isNew: true,
@@ -230,7 +232,7 @@ export class StableBlocks {
     const gone = known.flatMap(({ id, place }) =>
       "n" in place && !isMessage(place.n) && !ids.has(id) ? [place.n] : [],
     );
-    const ended = this.#deps.table
+    const ended = this.#deps.memorySource
       .ended(gone, now)
       .map((n): Place => ({ n, was: n }))
       .filter((place) => !keys.has(keyOf(place)))

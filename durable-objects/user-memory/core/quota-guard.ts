@@ -22,7 +22,7 @@ export class QuotaGuard {
   readonly #object: { readonly storageBytes: number };
   readonly #pages: Pick<FreePages, "bytes">;
   readonly #threads: Counted;
-  readonly #memories: Counted & { lastVersion(): number };
+  readonly #memories: Counted & { clock: { lastVersion(): number } };
 
   constructor(
     sql: SqlStorage,
@@ -34,7 +34,7 @@ export class QuotaGuard {
     }: {
       pages: Pick<FreePages, "bytes">;
       threads: Counted;
-      memories: Counted & { lastVersion(): number };
+      memories: Counted & { clock: { lastVersion(): number } };
     },
   ) {
     this.#sql = sql;
@@ -102,7 +102,7 @@ export class QuotaGuard {
     const added = more();
     // Counting reads all rows. Who has used fewer numbers of versions than the quota has fewer memories: those of corrected
     // and deleted versions are not used again.
-    if (this.#memories.lastVersion() + added <= most) return null;
+    if (this.#memories.clock.lastVersion() + added <= most) return null;
     const before = this.#held("memories");
     return this.#exceeded("memories", { before, after: before + added });
   }

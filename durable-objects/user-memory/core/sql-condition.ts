@@ -42,3 +42,10 @@ export function narrowest(
   }
   return best;
 }
+
+/** The values of a statement's only column. */
+export const columnOf = <T extends string | number>(
+  sql: SqlStorage,
+  statement: string,
+  ...bindings: (string | number)[]
+): T[] => Array.from(sql.exec(statement, ...bindings).raw<[T]>(), ([value]) => value);

@@ -42,7 +42,7 @@ export class Eraser {
   #hideUser(hash: UserHash): string | null {
     const { register, tables, table } = this.#deps;
     return register.begin(hash, () => {
-      const upTo = table.lastVersion();
+      const upTo = table.clock.lastVersion();
       const erased = { what: "user" as const, upTo, ...tables.hide(upTo) };
       this.#erase({ what: "user", ranges: rangesOf(erased) });
       return { erased, of: { what: "user" } };
@@ -81,7 +81,7 @@ export class Eraser {
   async eraseScope({ hash }: Pick<Owner, "hash">, scope: string): Promise<Result<Erasure>> {
     const { register, table, steps } = this.#deps;
     const scopeHash = await hash16(`cairn:scope:${scope}`);
-    const upTo = table.lastVersion();
+    const upTo = table.clock.lastVersion();
     this.#erase({ what: "scope", scope });
     const running = register
       .running()

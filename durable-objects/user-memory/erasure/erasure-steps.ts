@@ -5,7 +5,7 @@ import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
 import type { FreePages } from "../core/free-pages.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
-import type { MemoryWriter } from "../memories/memory-writer.ts";
+import type { MemoryForgetter } from "../memories/memory-forgetter.ts";
 import type { WordMerger } from "../search-index/word-merger.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { MessagePurger } from "../threads/message-purger.ts";
@@ -23,7 +23,7 @@ type ErasureStepsDependencies = {
   pages: FreePages;
   merger: WordMerger;
   table: MemoryTable;
-  writer: MemoryWriter;
+  forgetter: Pick<MemoryForgetter, "forgetFound">;
   conversations: Conversations;
   purger: MessagePurger;
   vectors: VectorSync;
@@ -127,8 +127,8 @@ export class ErasureSteps {
   }
 
   #forgetFound(hash: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<Result<null>> {
-    const { table, writer, log } = this.#deps;
-    return writer.forgetFound({ hash, id: "" }, () => {
+    const { table, forgetter, log } = this.#deps;
+    return forgetter.forgetFound({ hash, id: "" }, () => {
       const found = table.inScope(scope, upTo);
       log.addVersions(
         id,

@@ -9,13 +9,15 @@ import { ask, strictParser } from "../../../src/platform/models/ask.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
 import type { Consolidated } from "../../../src/contract/user-memory.ts";
-import type { MemoryTable } from "../memories/memory-table.ts";
+import type { MemoryForgetter } from "../memories/memory-forgetter.ts";
+import type { Summaries } from "../memories/summaries.ts";
 import type { MemoryWriter } from "../memories/memory-writer.ts";
 import type { ModelUsage } from "./model-usage.ts";
 
 type ConsolidationDependencies = {
-  table: Pick<MemoryTable, "extractedEpisodes">;
-  writer: Pick<MemoryWriter, "reviveEpisodes" | "summarise">;
+  summaries: Pick<Summaries, "extractedEpisodes">;
+  forgetter: Pick<MemoryForgetter, "reviveEpisodes">;
+  writer: Pick<MemoryWriter, "summarise">;
   embedder: Embedder;
   languageModel: LanguageModel | null;
   usage: ModelUsage;
@@ -37,11 +39,11 @@ export class Consolidation {
 
   /** Summarises some of the groups of episodes from before a time. A group that fails stays as it is. */
   async run(owner: Owner, before: number): Promise<Consolidated> {
-    const { table, writer, languageModel, usage, now } = this.#deps;
+    const { summaries, forgetter, languageModel, usage, now } = this.#deps;
     const done = { summaries: 0, episodes: 0 };
-    await writer.reviveEpisodes(owner);
+    await forgetter.reviveEpisodes(owner);
     if (languageModel === null) return done;
-    const groups = episodeGroups(table.extractedEpisodes(before, READ));
+    const groups = episodeGroups(summaries.extractedEpisodes(before, READ));
     // Groups that fail each time do not keep the others waiting for ever.
     const first = groups.length === 0 ? 0 : Math.floor(now() / WEEK_MS) % groups.length;
     for (const group of [...groups.slice(first), ...groups.slice(0, first)].slice(0, ASKED)) {

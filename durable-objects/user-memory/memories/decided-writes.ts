@@ -1,6 +1,8 @@
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { holds, type Precondition } from "../../../src/domain/conditions.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
+import type { Erasable, ErasedData } from "../core/erasable.ts";
+import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import type { Memory } from "../../../src/domain/schema/memory.ts";
@@ -10,8 +12,13 @@ import { resolveReference, type Reference, referenceTo } from "./answer-referenc
 import { MemoryDraft } from "./memory-draft.ts";
 import type { PendingWrites, PendingWritesDependencies } from "./pending-writes.ts";
 
+type DecidedWritesDependencies = Pick<
+  PendingWritesDependencies,
+  "table" | "index" | "transactions" | "answers" | "alarms" | "erasureEpoch" | "now"
+> & { quota: Pick<QuotaGuard, "memoriesFailure"> };
+
 /** A decided write: its answer, the memories in the answer, and vectors by version. */
-type Decided<T> = {
+export type Decided<T> = {
   answer: T;
   memoryIds: readonly string[];
   /** Versions that each memory of the answer ended. */
@@ -40,19 +47,27 @@ export const conditionFailure = (
   });
 };
 
+/** The failure with a prefix before the path of each field. */
+export const withPathPrefix = (failure: Failure, prefix: string): Failure => ({
+  ...failure,
+  ...(failure.details && {
+    details: failure.details.map((detail) => ({ ...detail, path: `${prefix}.${detail.path}` })),
+  }),
+});
+
 /** The facts that a write ended, as its answer names them. */
 export const namedIn = (ended: readonly MemoryRow[]): Pick<Remembered, "superseded"> =>
   ended.length === 0 ? {} : { superseded: ended.map(({ id, text }) => ({ id, text })) };
 
 /** Decides writes on the stored rows, one after another, and applies each. Rejects a write that arrived before an erasure. */
-export class DecidedWrites {
-  readonly #deps: PendingWritesDependencies;
+export class DecidedWrites implements Erasable {
+  readonly #deps: DecidedWritesDependencies;
   readonly #pending: PendingWrites;
   /** Scopes erased since the object started, each with the number of its erasure. */
   readonly #erasedScopes = new Map<string, number>();
   #scopeErasures = 0;
 
-  constructor(deps: PendingWritesDependencies, pending: PendingWrites) {
+  constructor(deps: DecidedWritesDependencies, pending: PendingWrites) {
     this.#deps = deps;
     this.#pending = pending;
   }
@@ -118,11 +133,13 @@ export class DecidedWrites {
       const answered = this.#replay<T>(once);
       if (answered !== null) return { result: answered };
       const forgetCount = this.#pending.forgetCount;
-      const draft = new MemoryDraft(table, table.next(now()));
+      const draft = new MemoryDraft(table, table.clock.next(now()));
       const decided = await decide(draft);
       // A deletion during the embedding must hold, so the write is decided again.
       if (forgetCount !== this.#pending.forgetCount || decided === "again") continue;
       if (!decided.ok) return { result: decided };
+      const exceeded = this.#quotaFailure(draft.write);
+      if (exceeded !== null) return { result: exceeded };
       if (this.isErased(draft.write.put, arrived)) return { result: fail("erased_meanwhile") };
       return { ...decided.value, draft };
     }
@@ -157,9 +174,27 @@ export class DecidedWrites {
     return this.#scopeErasures;
   }
 
-  /** Rejects the waiting writes to an erased scope. */
-  rejectWritesTo(scope: string): void {
-    this.#erasedScopes.set(scope, ++this.#scopeErasures);
+  /** All memories and intents are gone, and writes that are being decided start again; of a scope, waiting writes are rejected. */
+  erase(data: ErasedData): void {
+    if (data.what === "scope") {
+      this.#erasedScopes.set(data.scope, ++this.#scopeErasures);
+      return;
+    }
+    this.#pending.forgetCount++;
+    this.#pending.log.clearEverything();
+    this.#deps.table.clock.forgetOwner();
+  }
+
+  /** The failure of the quota that a write exceeds, or null. */
+  #quotaFailure({ put, forget }: MemoryDraft["write"]): Failure | null {
+    const { quota, table } = this.#deps;
+    // Every correction adds a version.
+    const last = table.clock.lastVersion();
+    if (!put.some(({ version }) => version > last)) return null;
+    return quota.memoriesFailure(() => {
+      const added = [...new Set(put.map(({ id }) => id))].filter((id) => !table.has(id));
+      return added.length - forget.filter((id) => table.has(id)).length;
+    });
   }
 
   /** True if a row is in a scope that was erased after erasure number `since`. */

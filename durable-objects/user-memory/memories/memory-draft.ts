@@ -22,7 +22,7 @@ export class MemoryDraft implements Draft {
     this.#table = table;
     this.#triples = new TripleIndex(table);
     this.time = time;
-    this.#last = table.lastVersion();
+    this.#last = table.clock.lastVersion();
   }
 
   held(id: string): MemoryRow[] {

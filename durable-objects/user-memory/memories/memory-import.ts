@@ -1,4 +1,4 @@
-import type { Failure } from "../../../src/domain/errors.ts";
+import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { MemoryTable } from "./memory-table.ts";
@@ -8,8 +8,7 @@ import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 type Given = {
   memories: readonly (readonly ImportedVersion[])[];
   now: number;
-  /** Why the user may not hold this many more memories; null if allowed. */
-  refusal: (more: number) => Failure | null;
+  quota: Pick<QuotaGuard, "memoriesFailure">;
 };
 
 /**
@@ -17,9 +16,9 @@ type Given = {
  * history stays unchanged. Each new version gets a new number, as no number is used twice. `supersededBy` follows.
  */
 export function importIn(
-  table: Pick<MemoryTable, "versions" | "lastVersion">,
+  table: Pick<MemoryTable, "versions" | "clock">,
   owner: Owner,
-  { memories, now, refusal }: Given,
+  { memories, now, quota }: Given,
 ): Imported & { put: MemoryRow[] } {
   const none = { memoryVersions: 0 };
   const counts = { imported: { ...none }, there: { ...none }, expired: { ...none }, leftOut: {} };
@@ -28,7 +27,7 @@ export function importIn(
   // The same memory may come twice.
   const known = new Map<string, MemoryRow[]>();
   let added = 0;
-  let last = table.lastVersion();
+  let last = table.clock.lastVersion();
   for (const [index, versions] of memories.entries()) {
     const [first] = versions;
     if (first === undefined) continue;
@@ -42,7 +41,7 @@ export function importIn(
       continue;
     }
     const more = stored.length === 0 ? 1 : 0;
-    const failure = stored.length < versions.length ? refusal(added + more) : null;
+    const failure = stored.length < versions.length ? quota.memoriesFailure(() => added + more) : null;
     if (failure !== null) return { counts, put: [...put.values()], failed: { index, failure } };
     added += more;
     const numbers = versions.map((_, i) => stored[i]?.version ?? ++last);

@@ -8,13 +8,16 @@ import {
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
+import { currentOf } from "../../../src/domain/memory/rules.ts";
 import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import { serialQueue } from "../../storage/serial-queue.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import { IntentLog, type NotedIntent } from "./intent-log.ts";
+import type { DueMemories } from "./due-memories.ts";
+import type { IntentLog, NotedIntent } from "./intent-log.ts";
+import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
@@ -22,7 +25,6 @@ import type { Transactions } from "../core/transactions.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 export type PendingWritesDependencies = {
-  sql: SqlStorage;
   transactions: Transactions;
   table: MemoryTable;
   index: MemoryIndex;
@@ -34,8 +36,8 @@ export type PendingWritesDependencies = {
   /** True if D1 has every erasure. Writes the missing ones first. */
   fence: { holds(): Promise<boolean> };
   alarms: AlarmScheduler;
-  /** When a stored memory expires, or has waited for too long, next. */
-  nextExpiry: () => number | null;
+  log: IntentLog;
+  due: Pick<DueMemories, "nextDue">;
   now: () => number;
 };
 /**
@@ -64,7 +66,7 @@ export class PendingWrites {
 
   constructor(deps: PendingWritesDependencies) {
     this.#deps = deps;
-    this.log = new IntentLog(deps.sql);
+    this.log = deps.log;
   }
 
   /** Applies every pending write. False if one stays pending. */
@@ -86,6 +88,27 @@ export class PendingWrites {
     return this.log.nextDue() === null;
   }
 
+  /** Runs between writes, when none is pending. False if one stays pending. */
+  betweenWrites(act: () => Promise<void>): Promise<boolean> {
+    return this.inTurn(async () => {
+      const settled = await this.flush();
+      if (settled) await act();
+      return settled;
+    });
+  }
+
+  /** The memory as it is stored; null without one. `pending`: a write of it may still change that. */
+  stored(id: string): MemoryRow | "pending" | null {
+    if (this.isBeingDeleted(id)) return "pending";
+    const { table, now } = this.#deps;
+    return currentOf(new MemoryDraft(table, table.clock.latest(now())), id);
+  }
+
+  /** True if the memory's deletion is pending: D1 may still have it. */
+  isBeingDeleted(id: string): boolean {
+    return this.log.hasPendingFor(id) || this.log.forgetsAll();
+  }
+
   /** The failure of a call that waits for a pending write. Missing migrations have a code of their own. */
   pendingFailure(message: string): Failure {
     return this.#unmigrated ? fail("migrations_not_applied") : fail("storage_unavailable", { message });
@@ -96,9 +119,15 @@ export class PendingWrites {
     const { table, alarms, now } = this.#deps;
     const noted = this.log.note(intent, now());
     // D1 may show a version that never arrives here, so its number is used up.
-    const seq = table.tick(now(), Math.max(0, ...intent.put.map(({ version }) => version)));
+    const seq = table.clock.tick(now(), Math.max(0, ...intent.put.map(({ version }) => version)));
     alarms.scheduleBy(this.log.nextDue());
     return { ...noted, seq };
+  }
+
+  /** Notes rows, and puts them. In turn, with no write pending. */
+  put(owner: Owner, put: readonly MemoryRow[]): Promise<Outcome> {
+    const noted = this.#deps.transactions.atomically(() => this.note({ owner, put, forget: [] }));
+    return this.apply(noted, { first: true });
   }
 
   /** Deletes memories here, and logs their deletion in D1. Deletes the entries that they name too, unless `keepEntries`. */
@@ -181,7 +210,7 @@ export class PendingWrites {
     // The erasure ran in this object and deleted the intent too.
     if (this.log.read(n) === null) return null;
     erasureEpoch.reach(fence);
-    table.reach(fence.upTo);
+    table.clock.reach(fence.upTo);
     return "stale";
   }
 
@@ -202,25 +231,25 @@ export class PendingWrites {
     const newIn = put.length > 0 && note.uncatalogued(Infinity) !== null ? erasureEpoch.current : undefined;
     for (let attempt = 1; ; attempt++) {
       try {
-        const seq = (attempt === 1 ? first : undefined) ?? table.tick(now());
+        const seq = (attempt === 1 ? first : undefined) ?? table.clock.tick(now());
         await records.write({ owner, seq, put, forget, ...(newIn !== undefined && { newIn }) });
         if (newIn === erasureEpoch.current) note.catalogued();
         return;
       } catch (error) {
         // Storage that was reset or restored does not have the last number; D1 has.
         if (!(error instanceof OvertakenWrite) || attempt === OVERTAKES) throw error;
-        table.tick(error.seq);
+        table.clock.tick(error.seq);
       }
     }
   }
 
   #applyToObject({ put, forget }: NotedIntent, vectors: ReadonlyMap<number, TextEmbedding>): void {
-    const { table, index, alarms, nextExpiry, now } = this.#deps;
+    const { table, index, alarms, due, now } = this.#deps;
     if (forget !== "all") index.remove(table.remove(forget));
     table.put(put);
     // The alarm embeds the rest, which lexical search finds meanwhile.
     if (index.put(put, vectors) > 0) alarms.scheduleBy(now());
-    alarms.scheduleBy(nextExpiry());
+    alarms.scheduleBy(due.nextDue());
   }
 }
 

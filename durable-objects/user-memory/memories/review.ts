@@ -16,7 +16,9 @@ import type {
   ReviewRequest,
 } from "../../../src/contract/user-memory.ts";
 import { conditionFailure, DecidedWrites, namedIn, NOT_DELETED, NOT_NOTED } from "./decided-writes.ts";
+import type { DueMemories } from "./due-memories.ts";
 import { MemoryDraft } from "./memory-draft.ts";
+import type { MemoryForgetter } from "./memory-forgetter.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 
@@ -25,13 +27,11 @@ type ReviewDependencies = {
   writes: DecidedWrites;
   pending: PendingWrites;
   predicates: Pick<PredicateRules, "rules">;
-  /** The failure of the quota that a draft exceeds, or null. */
-  refusal: (draft: MemoryDraft) => Failure | null;
-  /** Deletes memories, in turn and with no write pending. False while D1 has not confirmed it. */
-  forget: (owner: Owner, ids: readonly string[]) => Promise<boolean>;
+  due: Pick<DueMemories, "waiting">;
+  forgetter: Pick<MemoryForgetter, "forgetInTurn">;
   now: () => number;
 };
-type Released = { row: MemoryRow; ended?: readonly MemoryRow[] };
+export type ReleasedRow = { row: MemoryRow; ended?: readonly MemoryRow[] };
 
 /** Memories that one write releases. Each is up to four rows of 32 KiB, and a write is kept in memory. */
 const SLICE = 50;
@@ -47,8 +47,9 @@ export class Review {
   async many(owner: Owner, request: ReviewRequest): Promise<Result<ReviewedMany>> {
     const { decision, by } = request;
     if (decision === "release" && !isPerson(by.trust)) return fail("trust_too_low");
-    const { table, now } = this.#deps;
-    const found = "matching" in request ? table.waiting(request.matching, table.latest(now())) : undefined;
+    const { table, due, now } = this.#deps;
+    const found =
+      "matching" in request ? due.waiting(request.matching, table.clock.latest(now())) : undefined;
     const chosen =
       "memories" in request
         ? onceEach(request.memories)
@@ -56,27 +57,6 @@ export class Review {
     const items =
       decision === "reject" ? await this.#reject(owner, chosen) : await this.#release(owner, chosen, by);
     return items.ok ? ok({ items: items.value, ...(found?.next && { next: found.next }) }) : items;
-  }
-
-  /** Decides the release of one memory. A memory that is live already stays as it is. */
-  async decideRelease(
-    draft: MemoryDraft,
-    owner: Owner,
-    { current, by, rules }: { current: MemoryRow; by: Writer; rules: Rules },
-  ): Promise<Result<Released>> {
-    if (current.status === "active") return ok({ row: current });
-    const { trust } = by;
-    if (!isPerson(trust)) return fail("trust_too_low");
-    const body = releasedBodyOf(current, draft.time);
-    const identity = await identityOf(owner.hash, body, false);
-    const { writtenBy, sources } = current.provenance ?? {};
-    return releaseIn(draft, owner, current, {
-      body,
-      identity,
-      status: "active",
-      by: { trust, ...(writtenBy && { writtenBy }), ...(sources && { sources }) },
-      ...rulingOf(body, rules),
-    });
   }
 
   /** Slice by slice. A slice that cannot be written fails the call if it is the first, and else its memories and all later ones. */
@@ -106,7 +86,7 @@ export class Review {
     slice: readonly Reviewing[],
     { by, rules, isFirst }: { by: Writer; rules: Rules; isFirst: boolean },
   ): Promise<Result<ReviewedMemory[]>> {
-    const { table, writes, refusal } = this.#deps;
+    const { table, writes } = this.#deps;
     const failed = new Map<string, Failure>();
     let released: readonly string[] = [];
     const how = { once: undefined, ...(!isFirst && { noted: () => {} }) };
@@ -119,7 +99,7 @@ export class Review {
         const decided =
           current === null || unmet !== null
             ? (unmet ?? fail("not_found"))
-            : await this.decideRelease(draft, owner, { current, by, rules });
+            : await decideRelease(draft, owner, { current, by, rules });
         if (!decided.ok) {
           failed.set(id, decided);
           // It may have changed the draft already.
@@ -127,8 +107,6 @@ export class Review {
         }
         done.push({ id, row: decided.value.row, ended: decided.value.ended ?? [] });
       }
-      const refused = refusal(draft);
-      if (refused !== null) return refused;
       released = done.map(({ id }) => id);
       return ok({
         answer: done.map(({ row, ended }) => ({
@@ -154,10 +132,10 @@ export class Review {
 
   /** An entry that a rejected memory names stays: other memories may name it. */
   #reject(owner: Owner, chosen: readonly Reviewing[]): Promise<Result<ReviewedMemory[]>> {
-    const { table, pending, forget, now } = this.#deps;
+    const { table, pending, forgetter, now } = this.#deps;
     return pending.inTurn(async () => {
       if (!(await pending.flush())) return pending.pendingFailure(NOT_NOTED);
-      const draft = new MemoryDraft(table, table.next(now()));
+      const draft = new MemoryDraft(table, table.clock.next(now()));
       const items = chosen.map(({ id, condition }): ReviewedMemory => {
         const current = currentOf(draft, id);
         // One that was released under this id is live.
@@ -167,9 +145,30 @@ export class Review {
         return unmet === null ? { id, outcome: "rejected" } : failedItem(id, unmet);
       });
       const ids = items.filter(({ outcome }) => outcome === "rejected").map(({ id }) => id);
-      return (await forget(owner, ids)) ? ok(items) : pending.pendingFailure(NOT_DELETED);
+      return (await forgetter.forgetInTurn(owner, ids)) ? ok(items) : pending.pendingFailure(NOT_DELETED);
     });
   }
+}
+
+/** Decides the release of one memory. A memory that is live already stays as it is. */
+export async function decideRelease(
+  draft: MemoryDraft,
+  owner: Owner,
+  { current, by, rules }: { current: MemoryRow; by: Writer; rules: Rules },
+): Promise<Result<ReleasedRow>> {
+  if (current.status === "active") return ok({ row: current });
+  const { trust } = by;
+  if (!isPerson(trust)) return fail("trust_too_low");
+  const body = releasedBodyOf(current, draft.time);
+  const identity = await identityOf(owner.hash, body, false);
+  const { writtenBy, sources } = current.provenance ?? {};
+  return releaseIn(draft, owner, current, {
+    body,
+    identity,
+    status: "active",
+    by: { trust, ...(writtenBy && { writtenBy }), ...(sources && { sources }) },
+    ...rulingOf(body, rules),
+  });
 }
 
 /** Each id once: the first condition holds. */

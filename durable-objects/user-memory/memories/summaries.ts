@@ -1,7 +1,8 @@
 import type { IntentLog } from "./intent-log.ts";
-import type { MemoryTable } from "./memory-table.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import { rowOf, type StoredRow } from "../../../src/platform/d1/memory-rows.ts";
+import { columnOf } from "../core/sql-condition.ts";
 
-type Table = Pick<MemoryTable, "summariesOf" | "summarisedBy" | "withoutSummary">;
 type Log = Pick<IntentLog, "summarised">;
 
 /**
@@ -9,13 +10,13 @@ type Log = Pick<IntentLog, "summarised">;
  * the other episodes of a summary that is gone are to be revived.
  */
 export class Summaries {
-  readonly #table: Table;
+  readonly #sql: SqlStorage;
   readonly #log: Log;
   /** Episodes of forgotten summaries. A start of the object forgets them, and the next consolidation finds them. */
   readonly #noted = new Set<string>();
 
-  constructor(table: Table, log: Log) {
-    this.#table = table;
+  constructor(sql: SqlStorage, log: Log) {
+    this.#sql = sql;
     this.#log = log;
   }
 
@@ -23,20 +24,26 @@ export class Summaries {
   of(ids: readonly string[]): string[] {
     const among = new Set(ids);
     const pending = this.#log.summarised().filter(({ id }) => among.has(id));
-    return [...this.#table.summariesOf(ids), ...pending.map(({ summary }) => summary)];
+    return [...this.#summariesOf(ids), ...pending.map(({ summary }) => summary)];
   }
 
   /** Notes the episodes of the summaries among these memories, which are about to be forgotten. */
   forgetting(ids: readonly string[]): void {
     const among = new Set(ids);
     const pending = this.#log.summarised().filter(({ summary }) => among.has(summary));
-    for (const episode of [...this.#table.summarisedBy(ids), ...pending.map((one) => one.id)])
+    for (const episode of [...this.#summarisedBy(ids), ...pending.map((one) => one.id)])
       this.#noted.add(episode);
   }
 
   /** Notes the episodes whose summary is gone. */
   findGone(limit: number): void {
-    for (const id of this.#table.withoutSummary(limit)) this.#noted.add(id);
+    const gone = columnOf<string>(
+      this.#sql,
+      `SELECT DISTINCT id FROM memories INDEXED BY memories_by_summary
+       WHERE ${IS_SUMMARISED} AND ${SUMMARY} NOT IN (SELECT id FROM memories) LIMIT ?`,
+      limit,
+    );
+    for (const id of gone) this.#noted.add(id);
   }
 
   /** The noted episodes, which are noted no more. Some may be gone themselves. */
@@ -45,4 +52,45 @@ export class Summaries {
     this.#noted.clear();
     return ids;
   }
+
+  /** The live episodes from before a time that a model extracted, those that changed least recently first. */
+  extractedEpisodes(before: number, limit: number): MemoryRow[] {
+    return this.#sql
+      .exec<StoredRow>(
+        `SELECT * FROM memories INDEXED BY memories_by_kind
+         WHERE kind = 'episode' AND created_at < ?1 AND status = 'active' AND corrected_at IS NULL
+           AND superseded_at IS NULL AND valid_to IS NULL AND expires_at IS NULL
+           AND provenance ->> '$.writtenBy.prompt' LIKE 'extract/%'
+         ORDER BY updated_at, version LIMIT ?2`,
+        before,
+        limit,
+      )
+      .toArray()
+      .map(rowOf);
+  }
+
+  /** Ids of the summaries of these episodes. */
+  #summariesOf(ids: readonly string[]): string[] {
+    return columnOf(
+      this.#sql,
+      `SELECT DISTINCT ${SUMMARY} FROM memories INDEXED BY memories_by_id
+       WHERE id IN (SELECT value FROM json_each(?)) AND ${IS_SUMMARISED}`,
+      JSON.stringify(ids),
+    );
+  }
+
+  /** Ids of the episodes of these summaries. */
+  #summarisedBy(ids: readonly string[]): string[] {
+    return columnOf(
+      this.#sql,
+      `SELECT DISTINCT id FROM memories INDEXED BY memories_by_summary
+       WHERE ${SUMMARY} IN (SELECT value FROM json_each(?)) AND ${IS_SUMMARISED}`,
+      JSON.stringify(ids),
+    );
+  }
 }
+
+/** The id of the summary of an episode. Index `memories_by_summary`. */
+const SUMMARY = "(provenance ->> '$.summarisedBy')";
+
+const IS_SUMMARISED = `${SUMMARY} IS NOT NULL AND corrected_at IS NULL`;

@@ -15,7 +15,7 @@ import type { EmbedderKind, RankingModels } from "../../../src/domain/ranking/we
 import type { Arm, Hit } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, candidatesAmong, type VectorResult } from "./arms.ts";
 import type { CandidateFilter, FilterRequest } from "./candidate-filter.ts";
-import type { MemoryTable } from "../memories/memory-table.ts";
+import type { MemorySource } from "../memories/memory-source.ts";
 import type { Neighbour } from "../threads/lineage.ts";
 import { isMessage, threadNumberOf } from "../core/position.ts";
 import type { Document, DocumentConditions } from "../search-index/documents.ts";
@@ -92,7 +92,7 @@ export class HybridSearch {
   readonly #arms: Arms;
   readonly #models: RankingModels;
 
-  constructor(index: SearchIndex, memories: Pick<MemoryTable, "namedFacts">, models: RankingModels) {
+  constructor(index: SearchIndex, memories: Pick<MemorySource, "namedFacts">, models: RankingModels) {
     this.#index = index;
     this.#models = models;
     this.#arms = new Arms(index, memories);

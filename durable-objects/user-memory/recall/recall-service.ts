@@ -11,6 +11,7 @@ import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { hitOf } from "./hit.ts";
 import { NOT_QUERIED, queryVectorize, type VectorizeAnswer } from "../vectorize/vectorize-query.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
+import type { MemorySource } from "../memories/memory-source.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import { isMessage } from "../core/position.ts";
@@ -26,6 +27,7 @@ type RecallDependencies = {
   index: SearchIndex;
   search: HybridSearch;
   table: MemoryTable;
+  memorySource: Pick<MemorySource, "supersededBy">;
   vectors: VectorSync;
   messages: ThreadMessages;
   tables: FilteredTables;
@@ -176,7 +178,7 @@ export class RecallService {
   }
 
   #moment({ asOf, validAt }: Pick<Recall, "asOf" | "validAt">): FilterRequest["moment"] {
-    const now = this.#deps.table.latest(this.#deps.now());
+    const now = this.#deps.table.clock.latest(this.#deps.now());
     return { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
   }
 
@@ -218,7 +220,7 @@ export class RecallService {
         .map((document) => [document.n, document]),
     );
     const known = asOf === undefined;
-    const former = known ? table.supersededBy([...rows.keys()]) : new Map<number, number>();
+    const former = known ? this.#deps.memorySource.supersededBy([...rows.keys()]) : new Map<number, number>();
     return ranked.flatMap((hit) => {
       const place = places.get(hit.n);
       const neighboursOfHit = place?.around.flatMap((n) => byNumber.get(n) ?? []) ?? [];

@@ -1,6 +1,6 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
-import { chosenFrom, type SqlCondition } from "../core/sql-condition.ts";
+import { chosenFrom, columnOf, type SqlCondition } from "../core/sql-condition.ts";
 
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
@@ -141,7 +141,8 @@ export class VectorRows {
 
   /** The documents of these numbers, both included, that have a vector of the model. */
   numbersBetween([from, to]: PositionRange, model: string): number[] {
-    return this.#numbers(
+    return columnOf(
+      this.#sql,
       `SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ${MODEL}`,
       from,
       to,
@@ -172,7 +173,7 @@ export class VectorRows {
 
   /** Documents whose pieces are still to be cut. */
   withoutPieces(limit: number): number[] {
-    return this.#numbers("SELECT n FROM vectors WHERE pieces IS NULL ORDER BY n LIMIT ?", limit);
+    return columnOf(this.#sql, "SELECT n FROM vectors WHERE pieces IS NULL ORDER BY n LIMIT ?", limit);
   }
 
   setPieces(n: number, pieces: Uint16Array): void {
@@ -241,10 +242,6 @@ export class VectorRows {
         nth - 1,
       )
       .one().n;
-  }
-
-  #numbers(sql: string, ...bindings: (string | number)[]): number[] {
-    return Array.from(this.#sql.exec(sql, ...bindings).raw<[number]>(), ([n]) => n);
   }
 }
 

@@ -1,7 +1,7 @@
 import { shownName } from "../../../src/domain/conversation/speakers.ts";
 import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
-import { chosenFrom, narrowest, type SqlCondition } from "../core/sql-condition.ts";
+import { chosenFrom, columnOf, narrowest, type SqlCondition } from "../core/sql-condition.ts";
 import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
 import { inline, isInline } from "../../storage/inline.ts";
@@ -113,7 +113,8 @@ export class MessageStore implements DocumentSource {
 
   /** The positions of the newest messages with standing instructions, then of those with preferences alone. */
   standingPositions(limit: number): number[] {
-    return this.#positions(
+    return columnOf(
+      this.#sql,
       `SELECT position FROM messages INDEXED BY messages_standing
        WHERE standing IS NOT NULL AND ${notTombstoned("position")} ORDER BY standing DESC, created_at DESC LIMIT ?`,
       limit,
@@ -122,13 +123,18 @@ export class MessageStore implements DocumentSource {
 
   /** The messages with a text that meet a condition over the columns of `messages`. Looks at each. */
   where({ sql, bindings }: SqlCondition): number[] {
-    return this.#positions(`SELECT position FROM messages WHERE role IS NOT NULL AND ${sql}`, ...bindings);
+    return columnOf(
+      this.#sql,
+      `SELECT position FROM messages WHERE role IS NOT NULL AND ${sql}`,
+      ...bindings,
+    );
   }
 
   /** Returns the messages among these that have a text and meet a condition. */
   among(positions: readonly number[], { sql, bindings }: SqlCondition): number[] {
     if (positions.length === 0) return [];
-    return this.#positions(
+    return columnOf(
+      this.#sql,
       `SELECT position FROM ${CHOSEN} WHERE role IS NOT NULL AND ${sql}`,
       JSON.stringify(positions),
       ...bindings,
@@ -161,7 +167,8 @@ export class MessageStore implements DocumentSource {
     const narrow = narrowest(this.#sql, narrows, most);
     return (
       narrow &&
-      this.#positions(
+      columnOf(
+        this.#sql,
         `SELECT position FROM (${narrow.sql}) CROSS JOIN messages ON position = narrow WHERE role IS NOT NULL AND ${sql}`,
         ...narrow.bindings,
         ...bindings,
@@ -189,7 +196,8 @@ export class MessageStore implements DocumentSource {
   }
 
   inTime({ from, to }: { from: number; to: number }, limit: number): number[] {
-    return this.#positions(
+    return columnOf(
+      this.#sql,
       `SELECT position FROM messages INDEXED BY messages_by_time
        WHERE role IS NOT NULL AND created_at >= ? AND created_at < ? ORDER BY created_at DESC, position DESC LIMIT ?`,
       from,
@@ -316,10 +324,6 @@ export class MessageStore implements DocumentSource {
   /** The number of deleted messages since the object is awake. */
   get deleted(): number {
     return this.#deleted;
-  }
-
-  #positions(sql: string, ...bindings: (string | number)[]): number[] {
-    return Array.from(this.#sql.exec(sql, ...bindings).raw<[number]>(), ([position]) => position);
   }
 
   #body(position: number, short: ArrayBuffer | null): Uint8Array {

@@ -6,7 +6,8 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { MemoryIndex } from "../memories/memory-index.ts";
 import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
-import type { MemoryWriter } from "../memories/memory-writer.ts";
+import type { MemorySource } from "../memories/memory-source.ts";
+import type { PendingWrites } from "../memories/pending-writes.ts";
 import type { Transactions } from "../core/transactions.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -18,7 +19,8 @@ type ReindexerDependencies = {
   index: MemoryIndex;
   records: MemoryRecords;
   vectors: VectorSync;
-  writer: MemoryWriter;
+  memorySource: Pick<MemorySource, "documents">;
+  pendingWrites: Pick<PendingWrites, "betweenWrites" | "isBeingDeleted">;
   erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
   conversations: Pick<Conversations, "rewriteCatalogue">;
   /** The model whose vectors Vectorize is to hold. */
@@ -78,7 +80,7 @@ export class Reindexer {
   async run(): Promise<void> {
     const row = this.#row();
     if (row === null || row.due_at === null) return;
-    if (!(await this.#deps.writer.betweenWrites(() => this.#step(row))))
+    if (!(await this.#deps.pendingWrites.betweenWrites(() => this.#step(row))))
       throw new Error("an earlier write is pending");
   }
 
@@ -104,10 +106,10 @@ export class Reindexer {
 
   /** Makes what is here between two versions what D1 has there. */
   #apply(rows: readonly MemoryRow[], after: VersionKey, upTo: VersionKey | null): void {
-    const { table, index, vectors, writer, model } = this.#deps;
+    const { table, memorySource, index, vectors, pendingWrites, model } = this.#deps;
     // D1's answer may contain memories that were erased or forgotten meanwhile.
     const { erasedUpTo } = this.#deps.erasureEpoch;
-    const there = rows.filter(({ id, version }) => version > erasedUpTo && !writer.isBeingDeleted(id));
+    const there = rows.filter(({ id, version }) => version > erasedUpTo && !pendingWrites.isBeingDeleted(id));
     index.remove(
       table.removeBetween(
         after,
@@ -116,7 +118,7 @@ export class Reindexer {
       ),
     );
     const before = new Map(
-      table.documents(there.map(({ version }) => version)).map(({ n, text }) => [n, text]),
+      memorySource.documents(there.map(({ version }) => version)).map(({ n, text }) => [n, text]),
     );
     table.put(there);
     for (const row of there) index.rebuild(row, { sameText: before.get(row.version) === embeddedText(row) });

@@ -130,7 +130,7 @@ export class VectorSync implements VectorMirror, Erasable {
   }
 
   #owner(): UserHash {
-    const owner = this.#deps.table.owner()?.hash ?? this.#copies.owner();
+    const owner = this.#deps.table.clock.owner()?.hash ?? this.#copies.owner();
     if (owner === null) throw new Error("the owner of the vectors is unknown");
     return owner;
   }

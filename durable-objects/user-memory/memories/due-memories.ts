@@ -1,0 +1,174 @@
+import { and } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
+import type { ReviewPlace } from "../../../src/contract/user-memory.ts";
+import type { Owner } from "../../../src/domain/memory/record.ts";
+import { currentOf, expireIn } from "../../../src/domain/memory/rules.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import type { MemoryStatus } from "../../../src/domain/schema/memory-fields.ts";
+import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
+import { type AuditLog, writeEvent } from "../../../src/platform/d1/audit-log.ts";
+import { filterConditions } from "../../../src/platform/d1/memory-filter.ts";
+import { columnOf, toSqlCondition } from "../core/sql-condition.ts";
+import type { IntentLog } from "./intent-log.ts";
+import { MemoryDraft } from "./memory-draft.ts";
+import type { MemoryTable } from "./memory-table.ts";
+
+type DueMemoriesDependencies = {
+  sql: SqlStorage;
+  table: MemoryTable;
+  log: Pick<IntentLog, "hasPendingFor">;
+  auditLog: Pick<AuditLog, "add">;
+  /** How long a memory may wait, in milliseconds. */
+  quarantineMs: number;
+};
+
+/** How long an expired memory is listed. */
+const LISTED_MS = 24 * 60 * 60 * 1000;
+/** Memories that one write expires: each is two rows of D1. */
+const SLICE = 200;
+
+/** Memories for review: index `memories_reviewed`. */
+const REVIEWED = "status <> 'active' AND corrected_at IS NULL";
+type Reviewed = Exclude<MemoryStatus, "active">;
+
+/** Present and future versions with an expiry: index `memories_by_expiry`. */
+const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL";
+
+/**
+ * Memories whose time comes: those with an expiry, and those that wait for review. One that waits in quarantine for too long
+ * expires, is listed for a day, and is then deleted.
+ */
+export class DueMemories {
+  readonly #deps: DueMemoriesDependencies;
+
+  constructor(deps: DueMemoriesDependencies) {
+    this.#deps = deps;
+  }
+
+  /** The rows of a write that expires the next memories in quarantine. */
+  late(now: number): MemoryRow[] {
+    const { table, quarantineMs } = this.#deps;
+    const ids = this.#unchangedSince("quarantined", now - quarantineMs, SLICE);
+    if (ids.length === 0) return [];
+    const draft = new MemoryDraft(table, table.clock.next(now));
+    for (const id of ids) {
+      const row = currentOf(draft, id);
+      if (row !== null) expireIn(draft, row);
+    }
+    return draft.write.put;
+  }
+
+  /** Ids of the memories to delete, at most `limit` of each kind: expired ones, and those that were listed for a day. */
+  over(now: number, limit: number): string[] {
+    const { sql, log } = this.#deps;
+    const expired = columnOf<string>(
+      sql,
+      `SELECT id FROM memories WHERE ${EXPIRING} AND expires_at < ? ORDER BY expires_at LIMIT ?`,
+      now,
+      limit,
+    );
+    const listed = this.#unchangedSince("expired", now - LISTED_MS, limit);
+    return [...expired, ...listed].filter((id) => !log.hasPendingFor(id));
+  }
+
+  /** Notes in the audit log how many a write expired. */
+  async note({ hash }: Owner, expired: number, now: number): Promise<void> {
+    await writeEvent(this.#deps.auditLog, {
+      id: uuidv7({ msecs: now }),
+      at: now,
+      action: "quarantine.expired",
+      outcome: "ok",
+      actor: null,
+      tokenId: null,
+      userHash: hash,
+      requestId: null,
+      about: null,
+      count: expired,
+    });
+  }
+
+  /** The time of the next expiry, end of a wait, or deletion of a listed memory; null if there is none. */
+  nextDue(): number | null {
+    const { sql, quarantineMs } = this.#deps;
+    const { at: expiry } = sql
+      .exec<{ at: number | null }>(`SELECT MIN(expires_at) AS at FROM memories WHERE ${EXPIRING}`)
+      .one();
+    const [waiting, expired] = [this.#oldest("quarantined"), this.#oldest("expired")];
+    const due = [
+      expiry ?? [],
+      waiting === null ? [] : waiting + quarantineMs,
+      expired === null ? [] : expired + LISTED_MS,
+    ].flat();
+    return due.length === 0 ? null : Math.min(...due) + 1;
+  }
+
+  /** Counts what waits and what is expired. `nextExpiry`: when the oldest one that waits expires. */
+  counts(now: number): { waiting: number; expired: number; nextExpiry?: number } {
+    const { sql, quarantineMs } = this.#deps;
+    // Reads a row of the index for each.
+    const rows = sql.exec<{ status: Reviewed; n: number }>(
+      `SELECT status, COUNT(*) AS n FROM memories INDEXED BY memories_reviewed
+       WHERE ${REVIEWED} AND (expires_at IS NULL OR expires_at >= ?) GROUP BY status`,
+      now,
+    );
+    const counts = new Map(Array.from(rows, ({ status, n }) => [status, n]));
+    const waiting = counts.get("quarantined") ?? 0;
+    const oldest = waiting === 0 ? null : this.#oldest("quarantined");
+    return {
+      waiting,
+      expired: counts.get("expired") ?? 0,
+      ...(oldest !== null && { nextExpiry: oldest + quarantineMs }),
+    };
+  }
+
+  /** A slice of the memories in quarantine that match, those that wait longest first, and where the next slice begins. */
+  waiting(
+    { filter, after, limit }: { filter: MemoryFilter; after?: ReviewPlace; limit: number },
+    now: number,
+  ): { ids: string[]; next?: ReviewPlace } {
+    const { table } = this.#deps;
+    const { upTo = table.clock.lastVersion(), at = Number.MIN_SAFE_INTEGER, version = 0 } = after ?? {};
+    const { sql, bindings } = toSqlCondition(and(...filterConditions(filter)));
+    const rows = this.#deps.sql
+      .exec<{ id: string; at: number; version: number }>(
+        `SELECT id, recorded_at AS at, version FROM memories INDEXED BY memories_reviewed
+         WHERE ${REVIEWED} AND status = 'quarantined' AND (recorded_at, version) > (?, ?) AND version <= ?
+           AND (expires_at IS NULL OR expires_at >= ?) AND ${sql} ORDER BY recorded_at, version LIMIT ?`,
+        at,
+        version,
+        upTo,
+        now,
+        ...bindings,
+        limit + 1,
+      )
+      .toArray();
+    const slice = rows.slice(0, limit);
+    const last = rows.length > limit ? slice.at(-1) : undefined;
+    return {
+      ids: slice.map(({ id }) => id),
+      ...(last && { next: { upTo, at: last.at, version: last.version } }),
+    };
+  }
+
+  /** Ids of memories of a status that have not changed since before a time, the oldest first. */
+  #unchangedSince(status: Reviewed, before: number, limit: number): string[] {
+    return columnOf(
+      this.#deps.sql,
+      `SELECT id FROM memories INDEXED BY memories_reviewed
+       WHERE ${REVIEWED} AND status = ? AND recorded_at < ? ORDER BY recorded_at LIMIT ?`,
+      status,
+      before,
+      limit,
+    );
+  }
+
+  /** The time of the last change of the memory of a status that has not changed for longest; null if there is none. */
+  #oldest(status: Reviewed): number | null {
+    return this.#deps.sql
+      .exec<{ at: number | null }>(
+        `SELECT MIN(recorded_at) AS at FROM memories INDEXED BY memories_reviewed WHERE ${REVIEWED} AND status = ?`,
+        status,
+      )
+      .one().at;
+  }
+}

@@ -1,0 +1,172 @@
+import type { Precondition } from "../../../src/domain/conditions.ts";
+import { fail, ok, type Result } from "../../../src/domain/errors.ts";
+import { limits } from "../../../src/domain/limits.ts";
+import type { Owner } from "../../../src/domain/memory/record.ts";
+import { currentOf, revive } from "../../../src/domain/memory/rules.ts";
+import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
+import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
+import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
+import { conditionFailure, NOT_DELETED } from "./decided-writes.ts";
+import { MemoryDraft } from "./memory-draft.ts";
+import type { MemoryTable } from "./memory-table.ts";
+import { logUnconfirmed, type PendingWrites } from "./pending-writes.ts";
+import type { Summaries } from "./summaries.ts";
+
+type ForgetterDependencies = {
+  table: MemoryTable;
+  records: Pick<MemoryRecords, "history">;
+  pending: PendingWrites;
+  summaries: Summaries;
+  now: () => number;
+};
+/** Memories that one intent deletes. */
+const SLICE = 1000;
+
+/**
+ * Deletes memories, with the summaries of them, and unless entries are kept, with their entries. Recall finds them no more at once;
+ * the deletion in D1 has its turn.
+ */
+export class MemoryForgetter {
+  readonly #deps: ForgetterDependencies;
+
+  constructor(deps: ForgetterDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Removes the memory from recall before anything is awaited. False if there is no such memory. */
+  forget(owner: Owner, given: string, condition: Precondition = {}): Promise<Result<boolean>> {
+    const { table, pending, now } = this.#deps;
+    const former = table.releasedAs(given);
+    const id = table.has(given) ? given : (former ?? given);
+    const known = table.has(id) || pending.log.hasPendingFor(id);
+    if (condition.ifMatch !== undefined) {
+      const current = currentOf(new MemoryDraft(table, table.clock.latest(now())), id);
+      const unmet = conditionFailure(condition, current);
+      if (unmet !== null) return Promise.resolve(current === null ? fail("not_found") : unmet);
+    }
+    if (known) this.#forget(owner, this.#with([id]), {});
+    return pending.inTurn(async () => {
+      let settled = await pending.flush();
+      // A pending release of it may have been applied now.
+      const became = table.releasedAs(given);
+      if (known && became !== null && became !== id && became !== former) {
+        this.#forget(owner, this.#with([became]), {});
+        settled = await pending.flush();
+      }
+      if (pending.log.hasPendingFor(id)) return pending.pendingFailure(NOT_DELETED);
+      if (settled) await this.#revive(owner);
+      return known ? ok(true) : this.#deleteUnindexed(owner, id);
+    });
+  }
+
+  /** Deletes all memories of the user. */
+  forgetAll(owner: Owner): Promise<Result<null>> {
+    const { pending } = this.#deps;
+    pending.forget(owner, "all");
+    return pending.inTurn(async () =>
+      (await pending.flush()) ? ok(null) : pending.pendingFailure(NOT_DELETED),
+    );
+  }
+
+  /** Deletes every memory that matches, or only lists them (`dryRun`). */
+  async forgetMatching(
+    owner: Owner,
+    { filter, dryRun = false, keepEntries = false }: ForgetMemoriesBody,
+  ): Promise<Result<Forgotten>> {
+    const ids = new Set<string>();
+    const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
+    const find = () => {
+      const { table, now } = this.#deps;
+      const found = this.#with(table.matching(filter, table.clock.latest(now())), { keepEntries });
+      for (const id of found) ids.add(id);
+      return found;
+    };
+    if (dryRun) {
+      find();
+      return answer();
+    }
+    const forgotten = await this.forgetFound(owner, find, { keepEntries });
+    return forgotten.ok ? answer() : forgotten;
+  }
+
+  /** Deletes the found memories at once. Repeats until none is found and D1 has confirmed the deletions. */
+  forgetFound(
+    owner: Owner,
+    find: () => string[],
+    how: { keepEntries?: boolean } = {},
+  ): Promise<Result<null>> {
+    const { pending } = this.#deps;
+    this.#forget(owner, find(), how);
+    return pending.inTurn(async () => {
+      for (;;) {
+        if (!(await pending.flush())) return pending.pendingFailure(NOT_DELETED);
+        // Writes that were pending at the first search are applied now.
+        const more = find();
+        if (more.length === 0) break;
+        this.#forget(owner, more, how);
+      }
+      await this.#revive(owner);
+      return ok(null);
+    });
+  }
+
+  /** Deletes memories whose time is over, but no entry. In turn. False while D1 has not confirmed it. */
+  async forgetInTurn(owner: Owner, ids: readonly string[]): Promise<boolean> {
+    const keepEntries = { keepEntries: true };
+    this.#forget(owner, this.#with(ids, keepEntries), keepEntries);
+    const settled = await this.#deps.pending.flush();
+    if (settled) await this.#revive(owner);
+    return settled;
+  }
+
+  /** Makes the episodes live again whose summary is gone. */
+  reviveEpisodes(owner: Owner): Promise<void> {
+    const { pending, summaries } = this.#deps;
+    return pending.inTurn(async () => {
+      if (!(await pending.flush())) return;
+      summaries.findGone(SLICE);
+      await this.#revive(owner);
+    });
+  }
+
+  /** These memories, the summaries of them, and, unless entries are kept, the other memories that name their entries. */
+  #with(ids: readonly string[], { keepEntries = false } = {}): string[] {
+    const { table, now } = this.#deps;
+    const all = keepEntries ? ids : table.withSameEntries(ids, now());
+    return [...new Set([...all, ...this.#deps.summaries.of(all)])];
+  }
+
+  #forget(owner: Owner, ids: readonly string[], how: { keepEntries?: boolean }): void {
+    const { pending, summaries } = this.#deps;
+    summaries.forgetting(ids);
+    for (let i = 0; i < ids.length; i += SLICE) pending.forget(owner, ids.slice(i, i + SLICE), how);
+  }
+
+  /** Makes the episodes of forgotten summaries live again. In turn, with no write pending. */
+  async #revive(owner: Owner): Promise<void> {
+    const { table, pending, summaries, now } = this.#deps;
+    const draft = new MemoryDraft(table, table.clock.next(now()));
+    for (const id of summaries.takeNoted()) {
+      const row = currentOf(draft, id);
+      const summary = row?.provenance?.summarisedBy;
+      if (row !== null && summary !== undefined && !table.has(summary)) revive(draft, row);
+    }
+    const { put } = draft.write;
+    if (put.length === 0) return;
+    await pending.put(owner, put);
+  }
+
+  /** Deletes a memory that only D1 has: a write whose answer was lost may leave one. */
+  async #deleteUnindexed(owner: Owner, id: string): Promise<Result<boolean>> {
+    const { pending, records } = this.#deps;
+    try {
+      const there = await records.history(owner.hash, id, { limit: 1 });
+      if (there.length === 0) return ok(false);
+    } catch (error) {
+      logUnconfirmed("a read before forgetting", error);
+      return fail(storageFailureOf(error) ?? "storage_unavailable");
+    }
+    pending.forget(owner, [id]);
+    return (await pending.flush()) ? ok(true) : pending.pendingFailure(NOT_DELETED);
+  }
+}

@@ -1,0 +1,78 @@
+import { fail, ok, type Result } from "../../../src/domain/errors.ts";
+import { contentOf, memoryOf, type Owner } from "../../../src/domain/memory/record.ts";
+import { currentOf, rememberIn, targetOf } from "../../../src/domain/memory/rules.ts";
+import { embeddedText } from "../../../src/domain/memory/search-text.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import { isPerson } from "../../../src/domain/memory/trust.ts";
+import type { RememberBody } from "../../../src/domain/schema/memory.ts";
+import type { Prepared, Remembered } from "../../../src/contract/user-memory.ts";
+import { conditionFailure, type Decided, namedIn, withPathPrefix } from "./decided-writes.ts";
+import type { MemoryDraft } from "./memory-draft.ts";
+import type { SimilarMemories } from "./similar-memories.ts";
+
+/** The time of the message that a fact cites, if its owner states it there; null otherwise. */
+export type StatedAt = (body: RememberBody) => number | null;
+
+export type RememberedRow = {
+  row: MemoryRow;
+  ended: readonly MemoryRow[];
+  candidate: Prepared;
+  rest: Omit<Remembered, "memory">;
+};
+
+/** Decides one memory. `path`: of its fields, if it is one of many. */
+export function rememberOne(
+  draft: MemoryDraft,
+  owner: Owner,
+  candidate: Prepared,
+  { path, statedAt, similar }: { path: string | undefined; statedAt: StatedAt; similar: SimilarMemories },
+): Result<RememberedRow> {
+  const { condition } = candidate;
+  const unmet =
+    condition && conditionFailure(condition, targetOf(draft, candidate), path && `${path}.ifVersion`);
+  if (unmet) return unmet;
+  const by = placeTaken(draft, candidate);
+  if (by === null) return fail("not_found");
+  const ruled = rememberIn(draft, owner, { ...candidate, by, statedAt: () => statedAt(candidate.body) });
+  if (!ruled.ok) return withPathPrefix(ruled, path ?? "body");
+  const others =
+    candidate.body.dedupe === "suggest"
+      ? similar.similarTo(candidate, draft.time).filter(({ id }) => id !== ruled.value.row.id)
+      : undefined;
+  const { row, created, replaced = false, ended = [] } = ruled.value;
+  return ok({
+    row,
+    ended,
+    candidate,
+    rest: { created, ...(replaced && { replaced }), ...(others && { similar: others }), ...namedIn(ended) },
+  });
+}
+
+/**
+ * The writer of a candidate, which takes the place of a memory that waits in quarantine, if it names one; null if that one does
+ * not wait. A person may have corrected it: then it is theirs.
+ */
+function placeTaken(draft: MemoryDraft, { waited: id, status, by }: Prepared): Prepared["by"] | null {
+  if (id === undefined) return by;
+  const waited = currentOf(draft, id);
+  if (waited?.status !== "quarantined" || isPerson(waited.trust)) return null;
+  draft.forget(waited.id);
+  return status === "quarantined" ? by : { ...by, waitedAs: waited.id };
+}
+
+/** The memories of one call as its answer. */
+export const rememberedOf = (draft: MemoryDraft, done: readonly RememberedRow[]): Decided<Remembered[]> => ({
+  // A later memory of the same call may have changed it.
+  answer: done.map(({ row, rest }) => ({
+    memory: memoryOf(draft.version(row.id, row.version) ?? row),
+    ...rest,
+  })),
+  memoryIds: done.map(({ row }) => row.id),
+  superseded: done.map(({ ended }) => ended.map(({ version }) => version)),
+  // A stored memory may have kept its own text.
+  vectors: new Map(
+    done.flatMap(({ row, candidate }) =>
+      embeddedText(contentOf(candidate)) === embeddedText(row) ? [[row.version, candidate.vector]] : [],
+    ),
+  ),
+});
