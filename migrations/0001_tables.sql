@@ -54,7 +54,7 @@ CREATE TABLE memory_writes (
 );
 
 -- The catalogue of all threads of the tenant. The threads themselves are in their users' objects, which keep this
--- up to date: at once when a thread begins, changes or goes, and within a minute when messages are appended.
+-- up to date: at once when a thread begins, changes or goes, and within an hour when messages are appended.
 CREATE TABLE threads (
   id TEXT PRIMARY KEY,
   user_hash TEXT NOT NULL,

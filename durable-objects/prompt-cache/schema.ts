@@ -1,4 +1,5 @@
 import { entrySchema } from "../storage/entry-store.ts";
+import { failuresSchema } from "../storage/failures.ts";
 import type { Migration } from "../storage/migrate.ts";
 import { idempotencySchema } from "../storage/idempotency-store.ts";
 
@@ -10,6 +11,7 @@ export const migrations: readonly Migration[] = [
       "leases of single flight, the ledger of warm prefixes, usage by the hour, answers of reports",
     sql: `
       ${idempotencySchema}
+      ${failuresSchema}
 
       CREATE TABLE leases (
         key TEXT PRIMARY KEY,

@@ -1,5 +1,5 @@
-import { backOff } from "./back-off.ts";
 import type { AlarmScheduler } from "./alarm-scheduler.ts";
+import { Failures } from "./failures.ts";
 import { turn } from "../../src/platform/turn.ts";
 
 /** Idempotent, bounded work of an alarm. `nextDue`: when to run next, or null. */
@@ -8,10 +8,13 @@ export interface Chore {
   nextDue(now: number): number | null;
 }
 
+/** A chore that fails for good still rings an alarm, which costs a row and a request. */
+const LAST_RETRY_MS = 60 * 60_000;
+
 type ChoresDependencies = { sql: SqlStorage; alarms: AlarmScheduler; now: () => number };
 
 /**
- * Runs the chores of an object's alarm. A chore that throws is logged and retried (after 5 s, doubling to 5 min), and stops
+ * Runs the chores of an object's alarm. A chore that throws is logged and retried (after 5 s at most, doubling to 1 h), and stops
  * no other chore. The platform retries an alarm that throws six times, and then gives it up.
  */
 export class Chores {
@@ -19,11 +22,11 @@ export class Chores {
   readonly #alarms: AlarmScheduler;
   readonly #now: () => number;
   readonly #chores: [name: string, Chore][];
-  /** Failures of each chore since its last success, counted while the object is awake. */
-  readonly #failures = new Map<string, number>();
+  readonly #failures: Failures;
 
   constructor({ sql, alarms, now }: ChoresDependencies, chores: Readonly<Record<string, Chore>>) {
     this.#sql = sql;
+    this.#failures = new Failures(sql);
     this.#alarms = alarms;
     this.#now = now;
     this.#chores = Object.entries(chores);
@@ -41,7 +44,7 @@ export class Chores {
         await turn();
         changed = this.#changed();
       } catch (error) {
-        this.#failed(name, error);
+        log(name, error);
         failed.add(name);
       }
     // After all have run: one may make work for another.
@@ -57,20 +60,21 @@ export class Chores {
   #nextDue(name: string, chore: Chore): number | null {
     try {
       const due = chore.nextDue(this.#now());
-      this.#failures.delete(name);
+      this.#failures.succeeded(nameOf(name));
       return due;
     } catch (error) {
-      this.#failed(name, error);
+      log(name, error);
       return this.#retry(name);
     }
   }
 
-  #failed(name: string, error: unknown): void {
-    this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
-    console.error({ message: "a chore of the alarm failed", chore: name, error: String(error) });
-  }
-
   #retry(name: string): number {
-    return this.#now() + backOff(this.#failures.get(name) ?? 1);
+    return this.#failures.failed(nameOf(name), { now: this.#now(), last: LAST_RETRY_MS });
   }
+}
+
+const nameOf = (chore: string): string => `chore ${chore}`;
+
+function log(chore: string, error: unknown): void {
+  console.error({ message: "a chore of the alarm failed", chore, error: String(error) });
 }

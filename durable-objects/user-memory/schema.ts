@@ -1,4 +1,5 @@
 import { entrySchema } from "../storage/entry-store.ts";
+import { failuresSchema } from "../storage/failures.ts";
 import type { Migration } from "../storage/migrate.ts";
 import { idempotencySchema } from "../storage/idempotency-store.ts";
 
@@ -110,6 +111,7 @@ export const migrations: readonly Migration[] = [
 
       ${entrySchema}
       ${idempotencySchema}
+      ${failuresSchema}
 
       CREATE VIRTUAL TABLE words USING fts5 (
         text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'

@@ -630,7 +630,9 @@ class _CataloguedThread(TypedDict):
 
 
 class CataloguedThread(_CataloguedThread, total=False):
-    """`updatedAt` may be a minute behind while messages are appended."""
+    """`updatedAt` may be an hour behind while messages are appended: `GET /v1/threads/{id}`, and the list of
+    one user, have the current one.
+    """
 
     # Absent for a thread without a user.
     userId: str

@@ -2,7 +2,7 @@
 import { RECORDS } from "../../src/domain/language/records.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { backOff } from "../../durable-objects/storage/back-off.ts";
+import { longestWait } from "../../durable-objects/storage/back-off.ts";
 import { limits } from "../../src/domain/limits.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -309,7 +309,7 @@ const groups = "src/domain/ingest/episode-groups.ts";
 const prompt = "src/domain/ingest/prompts/extract-2.ts";
 /** All waits between so many attempts. */
 const pausesOf = (attempts: number): number =>
-  Array.from({ length: attempts - 1 }, (_, i) => backOff(i + 1)).reduce((sum, wait) => sum + wait);
+  Array.from({ length: attempts - 1 }, (_, i) => longestWait(i + 1)).reduce((sum, wait) => sum + wait);
 const callSeconds = valueOf(ask, "CALL_MS") / SECOND;
 const ingest = rows(
   ["| {1} to {1,000} messages", 1, limits.messagesPerAppend],

@@ -40,7 +40,8 @@ it("does all other chores of a user's object when one throws, and tries that one
     // Later and later.
     control.clockAt = next ?? 0;
     await runDurableObjectAlarm(object);
-    expect(await alarmOf(object)).toBe(control.clockAt + 10_000);
+    expect(await alarmOf(object)).toBeGreaterThanOrEqual(control.clockAt + 5_000);
+    expect(await alarmOf(object)).toBeLessThanOrEqual(control.clockAt + 10_000);
     await run(object, `ALTER TABLE broken RENAME TO ${table}`);
     control.clockAt += 10_000;
     await runDurableObjectAlarm(object);
@@ -76,7 +77,8 @@ it("sweeps all else of the registry when one kind cannot be swept, and tries tha
   control.clockAt = (control.clockAt ?? 0) + HOUR_MS;
   await runDurableObjectAlarm(object);
   expect(await run(object, "SELECT * FROM leases")).toEqual([]);
-  expect(await alarmOf(object)).toBe(control.clockAt + 5_000);
+  expect(await alarmOf(object)).toBeGreaterThanOrEqual(control.clockAt + 2_500);
+  expect(await alarmOf(object)).toBeLessThanOrEqual(control.clockAt + 5_000);
   await run(object, "ALTER TABLE broken RENAME TO entries");
   control.clockAt += 5_000;
   await runDurableObjectAlarm(object);

@@ -55,6 +55,7 @@ export const STAYING = [
   "erasing_versions",
   "index_state",
   "entry_count",
+  "failures",
   "announced_threads",
   "message_copies",
   "vector_outbox",

@@ -1,15 +1,18 @@
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
 import { ErasedWrite } from "../../../src/platform/d1/write-errors.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import type { Failures } from "../../storage/failures.ts";
 import { serialQueue } from "../../storage/serial-queue.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import type { CatalogueAttempts } from "./catalogue-attempts.ts";
 import { LIVE_IDS } from "./thread-store.ts";
 
-/** Appends of a running conversation reach the catalogue together. */
-const TOUCH_AFTER_MS = 60_000;
-export const RETRY_AFTER_MS = 30_000;
+/** Appends of an hour reach the catalogue together: only the list of all threads is that much behind. */
+const TOUCH_AFTER_MS = 60 * 60_000;
+const LAST_RETRY_MS = 60 * 60_000;
+const NAME = "catalogue of threads";
 /** Threads that one drain writes. */
 const SLICE = 100;
 
@@ -22,6 +25,8 @@ type CatalogueWriterDependencies = {
   erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
   owner: Pick<OwnerRecord, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
   attempts: Pick<CatalogueAttempts, "known">;
+  failures: Failures;
+  alarms: Pick<AlarmScheduler, "scheduleBy">;
   now: () => number;
 };
 
@@ -59,7 +64,7 @@ export class CatalogueWriter {
   }
 
   /**
-   * Messages were added or deleted: due within a minute, and no write of its own while one is due and not under way.
+   * Messages were added or deleted: due within an hour, and no write of its own while one is due and not under way.
    * Returns when it is due at the latest, so that an append need not look for the first of all.
    */
   enqueueLater(threadId: string): number {
@@ -93,6 +98,14 @@ export class CatalogueWriter {
     return first === null || user === null ? (first ?? user) : Math.min(first, user);
   }
 
+  /** D1 took a write. If it was away, nothing waits for the end of a long pause. */
+  succeeded(): void {
+    const { sql, failures, alarms, now } = this.#deps;
+    if (!failures.succeeded(NAME)) return;
+    sql.exec("UPDATE catalogue_changes SET due_at = ?1 WHERE due_at > ?1", now());
+    alarms.scheduleBy(this.nextDue());
+  }
+
   async #drain(first: string): Promise<void> {
     const { sql, catalogue, attempts, erasureEpoch, rowOf, now } = this.#deps;
     const due = sql
@@ -124,6 +137,7 @@ export class CatalogueWriter {
       if (erasureEpoch.current !== epoch) return;
       this.#written(due);
       if (user !== null) this.#deps.owner.catalogued();
+      this.succeeded();
     } catch (error) {
       console.error({ message: "the catalogue of threads was not written", error: String(error) });
       if (error instanceof ErasedWrite) erasureEpoch.reach(error);
@@ -143,7 +157,7 @@ export class CatalogueWriter {
   }
 
   #putOff(changes: readonly Change[]): void {
-    const later = this.#deps.now() + RETRY_AFTER_MS;
+    const later = this.#deps.failures.failed(NAME, { now: this.#deps.now(), last: LAST_RETRY_MS });
     this.#deps.owner.putOff(later);
     for (const { thread_id: id } of changes)
       this.#deps.sql.exec("UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?", later, id);

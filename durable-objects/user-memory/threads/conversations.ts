@@ -10,6 +10,7 @@ import type {
   Thread,
 } from "../../../src/domain/schema/thread.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { Failures } from "../../storage/failures.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import { CatalogueAttempts } from "./catalogue-attempts.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
@@ -67,7 +68,18 @@ export class Conversations {
     const rowOf = (id: string) => this.#catalogueRow(id);
     const { catalogue, unlisted, owner, erasureEpoch, alarms, now } = deps;
     const attempts = new CatalogueAttempts({ sql, now });
-    const writer = new CatalogueWriter({ sql, catalogue, rowOf, erasureEpoch, owner, attempts, now });
+    const failures = new Failures(sql);
+    const writer = new CatalogueWriter({
+      sql,
+      catalogue,
+      rowOf,
+      erasureEpoch,
+      owner,
+      attempts,
+      failures,
+      alarms,
+      now,
+    });
     this.#attempts = attempts;
     this.#catalogue = writer;
     this.#announcements = new ThreadAnnouncements({
@@ -76,6 +88,7 @@ export class Conversations {
       unlisted,
       writer,
       attempts,
+      failures,
       owner,
       erasureEpoch,
       alarms,
@@ -264,7 +277,7 @@ export class Conversations {
     return at > 0 && this.#stores.lineage.position(origin, at) === null ? missing("body.at") : null;
   }
 
-  /** Messages were added or deleted: the catalogue follows within a minute. */
+  /** Messages were added or deleted: the catalogue follows within an hour. */
   messagesChanged(id: string): void {
     this.#deps.alarms.scheduleBy(this.#catalogue.enqueueLater(id));
   }

@@ -5,13 +5,17 @@ import { type ErrorCode, fail, type Result } from "../../../src/domain/errors.ts
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
 import { isFull } from "../../../src/platform/storage-failure.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import type { Failures } from "../../storage/failures.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import { type CatalogueAttempts, LANDS_WITHIN_MS } from "./catalogue-attempts.ts";
-import { type CatalogueWriter, RETRY_AFTER_MS } from "./catalogue-writer.ts";
+import type { CatalogueWriter } from "./catalogue-writer.ts";
 
 /** Announcements that one alarm settles. */
 const SLICE = 100;
+/** Shorter than for other changes: a mark fails the list of all threads. */
+const LAST_RETRY_MS = 5 * 60_000;
+const NAME = "announced threads";
 
 type ThreadAnnouncementsDependencies = {
   sql: SqlStorage;
@@ -19,6 +23,7 @@ type ThreadAnnouncementsDependencies = {
   unlisted: UnlistedThreads;
   writer: CatalogueWriter;
   attempts: Pick<CatalogueAttempts, "note">;
+  failures: Failures;
   /** Notes the user for the catalogue of users. */
   owner: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
   erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
@@ -117,6 +122,7 @@ export class ThreadAnnouncements {
       await unlisted.unmark(markedOf(written));
       for (const { thread_id: id } of written)
         sql.exec("DELETE FROM announced_threads WHERE thread_id = ?", id);
+      if (written.length > 0) this.#deps.failures.succeeded(NAME);
       // A mark does not hold for ever.
       await unlisted.mark(markedOf(pending));
     } catch (error) {
@@ -167,7 +173,7 @@ export class ThreadAnnouncements {
 
   /** Puts the rows into the catalogue, in the epoch that D1 knows of if that is later than the object's. */
   async #put(announcements: readonly Announcement[]): Promise<void> {
-    const { sql, catalogue, erasureEpoch, owner, alarms, now } = this.#deps;
+    const { sql, catalogue, writer, erasureEpoch, owner, alarms, now } = this.#deps;
     const { current: epoch, lastErasure } = erasureEpoch;
     // The threads announced before an erasure do not begin any more.
     const put = announcements
@@ -183,7 +189,9 @@ export class ThreadAnnouncements {
       return this.#put(announcements);
     }
     if (user !== null && erasureEpoch.current === epoch) owner.catalogued();
+    writer.succeeded();
     // D1 is back: all marked threads are settled at once.
+    this.#deps.failures.succeeded(NAME);
     if (sql.exec("UPDATE announced_threads SET due_at = ? WHERE marked = 1", now()).rowsWritten > 0)
       alarms.scheduleBy(now());
   }
@@ -205,13 +213,14 @@ export class ThreadAnnouncements {
 
   #dueLater(announced: readonly Pick<Announced, "thread_id">[]): void {
     const { sql, alarms } = this.#deps;
+    const later = this.#later();
     for (const { thread_id: id } of announced)
-      sql.exec("UPDATE announced_threads SET due_at = ? WHERE thread_id = ?", this.#later(), id);
-    alarms.scheduleBy(this.#later());
+      sql.exec("UPDATE announced_threads SET due_at = ? WHERE thread_id = ?", later, id);
+    alarms.scheduleBy(later);
   }
 
   #later(): number {
-    return this.#deps.now() + RETRY_AFTER_MS;
+    return this.#deps.failures.failed(NAME, { now: this.#deps.now(), last: LAST_RETRY_MS });
   }
 }
 

@@ -325,7 +325,8 @@ export const ListAllThreadsQuery = ListThreadsQuery.omit({ order: true });
 export const CataloguedThread = Thread.omit({ length: true, forkedFrom: true, indexing: true }).openapi(
   "CataloguedThread",
   {
-    description: "`updatedAt` may be a minute behind while messages are appended.",
+    description:
+      "`updatedAt` may be an hour behind while messages are appended: `GET /v1/threads/{id}`, and the list of one user, have the current one.",
   },
 );
 export type CataloguedThread = z.infer<typeof CataloguedThread>;
