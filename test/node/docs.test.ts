@@ -139,9 +139,9 @@ it("the reference has every variable that the Worker and the commands read", () 
   );
 });
 
-it("the code logs every message that the table of the monitoring explains", () => {
+it("the code logs every message that the page of log messages explains", () => {
   const code = globSync("{src,durable-objects}/**/*.ts", { cwd: root }).map(read).join("\n");
-  const [table = ""] = /^\| `message`[^]*?\n\n/m.exec(read("docs/guides/operate.md")) ?? [];
+  const [table = ""] = /^\| `message`[^]*?\n\n/m.exec(read("docs/reference/logs.md")) ?? [];
   const messages = table
     .split("\n")
     .slice(2)

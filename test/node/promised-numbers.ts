@@ -54,7 +54,6 @@ const layer = (name: string) => `src/domain/context/layers/${name}.ts`;
 const least = "src/domain/context/worth-showing.ts";
 const search = `${object}/context/layer-search.ts`;
 const choices = `${object}/context/layer-choices.ts`;
-const standingMessages = `${object}/context/standing-messages.ts`;
 const standing = "src/domain/context/standing.ts";
 /** The share of all these layers; no number if they differ. */
 const share = (...names: string[]) => {
@@ -83,11 +82,6 @@ const context = rows(
     valueOf(standing, "MOST"),
   ],
   ["within the first {2,000} characters of a message", valueOf(standing, "LOOKED_AT")],
-  [
-    "A context reads {64} of them, and more, up to {512},",
-    valueOf(standingMessages, /STANDING_MOST\] = \[(\d+)/),
-    valueOf(standingMessages, /STANDING_MOST\] = \[\d+, (\d+)/),
-  ],
   ["{0.15} for `instructions`", share("instructions")],
   ["one line per subject | `n` ({40})", shown("profile")],
   ["(`{0.5}` if unset)".replaceAll("`", ""), valueOf(layer("order"), "USUAL_IMPORTANCE")],
@@ -127,7 +121,6 @@ const context = rows(
   ["{0.1} for `reflections`", share("reflections")],
   ["more than {1,500} characters is cut", valueOf("src/domain/conversation/stored-text.ts", "ITEM")],
   ["the last {20} messages of the thread count", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
-  ["its last {20}, or those", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
   [
     "the {64} newest, the {64} most important (`importance` of {0.7} and more) and up to {200} with",
     valueOf(choices, "CONSIDERED"),
@@ -149,6 +142,7 @@ const context = rows(
     valueOf("src/worker/use-cases/context.ts", "HOUR_MS") / HOUR,
     limits.snapshotMs / DAY,
   ],
+  ["last {20}, or those", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
 );
 
 const webhook = `${object}/changes/webhook-delivery.ts`;
@@ -176,15 +170,10 @@ const recallService = `${object}/recall/recall-service.ts`;
 const spelling = "src/domain/ranking/spelling.ts";
 const namedTime = "src/domain/ranking/named-time.ts";
 const features = "src/domain/ranking/features.ts";
-const second = "src/domain/ranking/second-stage.ts";
-const judgement = "src/domain/ranking/judgement.ts";
-const echoes = "src/domain/ranking/echoes.ts";
-const succession = "src/domain/ranking/succession.ts";
 const weights = "src/domain/ranking/weights.json";
 const rerank = "src/worker/use-cases/rerank.ts";
 const shared = valueOf("src/platform/isolate.ts", "VECTOR_BYTES");
 const cached = valueOf("src/platform/bindings.ts", "VECTOR_BYTES");
-const fade = valueOf(features, /FADES = .*=> ([\d.]+) \*\* steps/);
 const recall = rows(
   [
     "up to {256} KiB. Above {8} KiB, the first and last {4} KiB are searched",
@@ -201,48 +190,13 @@ const recall = rows(
   ["reads the best {30}", valueOf(rerank, "RERANKED")],
   ["if it is asked: {300}", valueOf(recallService, "DEADLINE_MS")],
   ["A hit of more than {450} characters", valueOf("src/domain/ranking/passages.ts", "WHOLE")],
-  [
-    "Of the best {20} candidates, one of more than {450} characters",
-    valueOf("src/domain/ranking/rank.ts", "CUT"),
-    valueOf("src/domain/ranking/passages.ts", "WHOLE"),
-  ],
-  ["up to its first {32,768} characters", limits.searchableText],
-  ["A word of {five} letters or more that no document has", valueOf(spelling, "SHORTEST")],
+  ["up to the first {32,768} characters", limits.searchableText],
+  ["A word of {five} letters or more that neither", valueOf(spelling, "SHORTEST")],
   ["in words of {eight} letters or more", valueOf(spelling, "TWO_TYPOS")],
-  ["In over {20,000} documents", valueOf(`${object}/recall/spelling.ts`, "FEW_DOCUMENTS")],
   ["At most {three} words of a query are replaced", valueOf(`${object}/recall/spelling.ts`, "MOST_WORDS")],
-  ["A correction by the model needs {six} letters", valueOf(spelling, "SHORTEST_KNOWN")],
   ["Each arm returns {32} documents", valueOf(arms, "CANDIDATES")],
   ["twice as many among more than {1,000}", valueOf(arms, "LARGE")],
-  [
-    "in more than a {tenth} of the documents ({200} at least) or in more than {5,000}.",
-    valueOf(arms, "COMMON_SHARE"),
-    valueOf(arms, "COMMON_LEAST"),
-    valueOf(arms, "COMMON_MOST"),
-  ],
-  ["it weighs the newest {1,000} documents", valueOf(arms, "LAST_OF_COMMON")],
-  ["verbatim ({16} words at most", valueOf("src/domain/ranking/question.ts", "NAME")],
   ["Each message brings {two} neighbours on each side", valueOf("src/domain/ranking/pool.ts", "REACH")],
-  ["fewer than {three} telling words", valueOf(features, "SAYS_ENOUGH")],
-  [
-    "the best {20} candidates of up to {400} characters",
-    valueOf(second, "COMPARED"),
-    valueOf(judgement, "MOST_COMPARED"),
-  ],
-  ["with at most {one} telling word", valueOf(echoes, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/)],
-  ["question lacks, loses {8}", valueOf(weights, /"echo": -(\d+)/)],
-  [
-    "with {two} or {three} further words loses {2.5}",
-    valueOf(echoes, /\[OF_ECHO, OF_REQUEST\] = \[(\d)/) + 1,
-    valueOf(echoes, /\[OF_ECHO, OF_REQUEST\] = \[\d, (\d)/),
-    valueOf(weights, /"asks": -(2[\d.]+)/),
-  ],
-  ["gets {seven} tenths of the sum", 10 * valueOf(weights, /"reply": ([\d.]+)/)],
-  ["Both have at most {200} characters", valueOf(succession, "STATEMENT")],
-  ["a closeness of {0.3}, and either", valueOf(succession, /CLOSE_IN_PART\] = \[[\d.]+, [\d.]+, ([\d.]+)/)],
-  ["and a closeness of {0.45}", valueOf(succession, /CLOSE_IN_PART\] = \[([\d.]+)/)],
-  ["raises by {0.8} what the user states", valueOf(weights, /"whose": ([\d.]+)/)],
-  ["that is asked for** loses {1.5}.", valueOf(weights, /"lacks": -([\d.]+)/)],
   ["whose confidence is below {0.13}", valueOf(weights, /"threshold": ([\d.]+)/)],
   ["the threshold is {0.25}", valueOf(weights, /"strictThreshold": ([\d.]+)/)],
   ["in {24} MiB of memory", cached / MIB],
@@ -252,47 +206,14 @@ const recall = rows(
     Math.floor(cached / 768 / 1_000) * 1_000,
   ],
   ["asks it for the nearest {100}", valueOf(`${object}/vectorize/vectorize-query.ts`, "NEAREST")],
-  ["compares up to {2,000} vectors that Vectorize", valueOf(recallService, "UNCONFIRMED")],
-  ["some of its {100}, unless", valueOf(`${object}/vectorize/vectorize-query.ts`, "NEAREST")],
   [
     "share {48} MiB for vectors ({38} MiB once",
     shared / MIB,
     (shared - valueOf("src/platform/embeddings/mini/mini.ts", "MINI_BYTES")) / MIB,
   ],
-  [
-    "used within the last {minute} stay",
-    valueOf("src/platform/vectors/vector-budget.ts", "KEEP_MS") / MINUTE,
-  ],
-  [
-    "{8} for each hit that it ranks and at least {2,048}",
-    valueOf(`${object}/search-index/coded-vectors.ts`, "READ_PER_WANTED"),
-    valueOf(`${object}/search-index/coded-vectors.ts`, "LEAST_READ"),
-  ],
-  ["Behind {100} recalls without a write", valueOf(`${object}/usage/recall-log.ts`, "MOST")],
-  ["all vectors, {512} at a time", valueOf(`${object}/search-index/stored-vectors.ts`, "SLICE")],
-  ["in batches of {100}", valueOf(`${object}/vectorize/embedding.ts`, "EMBED")],
   ["with each of the best {30}", valueOf(rerank, "RERANKED")],
-  ["moves its hit's sum by up to {4} in either", valueOf(weights, /"pair": (\d+)/)],
   ["{2} seconds at most. If it fails", valueOf(rerank, "WITHIN_MS") / SECOND],
-  ["a stem of {five} letters or more", valueOf("src/domain/usage/used-likely.ts", "LONG")],
-  ["first {20,000} characters of the answer", valueOf("src/domain/usage/used-likely.ts", "ANSWER")],
-  ["and {1,000} of each memory", valueOf("src/domain/usage/used-likely.ts", "MEMORY")],
-  ["carries {500} memories at most", valueOf("src/domain/usage/shown-memories.ts", "MOST_VERSIONS")],
-  ["or {two} of its words", valueOf("src/domain/usage/used-likely.ts", /\.size >= (\d+)/)],
   ["the first and last {256} characters of a longer query", valueOf(namedTime, "PARSED") / 2],
-  [
-    "It is {0.5} in the {three} weeks after",
-    valueOf(namedTime, "AFTERMATH"),
-    valueOf(namedTime, /AFTERMATH_MS = (\d+) \* DAY/) / 7,
-  ],
-  ["Its _date_ is {0.5} at least", valueOf(namedTime, "TRUE_THEN")],
-  [
-    "more than {three} times as long as the others",
-    valueOf("src/domain/ranking/pool.ts", "ASSISTANT_LENGTH"),
-  ],
-  ["bm25 of it and its neighbours, {0.8} per step", fade],
-  ["the same over its neighbours, {0.8} per step", fade],
-  ["no pause of {3} h", valueOf("src/domain/ranking/pool.ts", "PAUSE_MS") / HOUR],
   ["half gone in {30} days", valueOf(features, /HALF_LIFE_MS = (\d+) \* DAY/)],
   ["halved for each {2} that", valueOf("src/domain/ranking/rank.ts", "HALVED_BY")],
 );
@@ -361,13 +282,11 @@ const ingestInternals = rows(
   ["A call takes {45} seconds at most", callSeconds],
   ["{Four} threads of a user are extracted", valueOf(runner, "THREADS")],
   ["waits {five} seconds at most", valueOf(runner, "ALARM_MS") / SECOND],
-  ["are both extracted, {100} calls", valueOf("src/platform/quotas.ts", "MODEL_CALLS")],
   ["is about up to {20} facts", valueOf(secondLook, "FACTS")],
   ["takes up to {1} KiB with", valueOf(secondLook, "BYTES") / KIB],
   ["| {2,048}, with the tokens", valueOf(ask, "MAX_TOKENS")],
   ["no more than the {2,048} that", valueOf(ask, "MAX_TOKENS")],
   ["An answer above {1} MiB", valueOf("src/platform/models/language-model.ts", "LONGEST_ANSWER") / MIB],
-  ["as {one} of the {ten} attempts", 1, valueOf(runner, "ATTEMPTS")],
   ["Within the {45} seconds", callSeconds],
   ["repeats a request up to {two} times", valueOf("src/platform/endpoint-request.ts", "ATTEMPTS") - 1],
   [
@@ -393,7 +312,6 @@ const ingestInternals = rows(
   ["at most {four} summaries", valueOf(`${object}/ingest/consolidation.ts`, "ASKED")],
 );
 
-const EVAL = "`npm run eval -- --context` measures it";
 const STATEMENTS = "`npm run eval -- --statements` measures it";
 const STATUS = "is a status of HTTP";
 export const pages: Record<string, { promised: readonly Promised[]; exempt: readonly Exempt[] }> = {
@@ -402,36 +320,7 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
     exempt: [
       { because: STATUS, says: "refused (403)" },
       { because: STATUS, says: "answers 304" },
-      { because: "is the size of somebody else's table", says: "table of 2 MB" },
       { because: "a test of small talk has one message for each", says: "20 other languages" },
-      { because: "was measured on lists that the repository does not have", says: "about 80 %" },
-      {
-        because: "`test/context/instruction-rows.test.ts` counts them",
-        says: "It reads up to 4 rows for each, and up to 6 more",
-      },
-      { because: EVAL, says: "| in 1,000 tokens of the turn's block" },
-      { because: EVAL, says: "With `--budget 2000`" },
-      { because: EVAL, says: "| in 2,000 tokens of both blocks" },
-      ...[
-        "paraphrases",
-        "[example chats](../../examples)",
-        "LoCoMo, two friends",
-        "LoCoMo",
-        "BEAM, 14 chats of 100K tokens and 3 of 500K",
-        "BEAM-100K, a user with an assistant",
-        "all",
-        "all, with `k: 32`",
-        "statements: messages that ask nothing and need a memory",
-        "small talk, the list that the rules know",
-        "small talk, new",
-        "small talk in other languages, new",
-        'off-topic questions ("who won the cup in 1998?")',
-        "questions that the memory should answer: lost",
-      ].map((row) => ({ because: EVAL, row })),
-      {
-        because: "`npm --prefix packages/adapters run bench` measures it",
-        section: "## What it does to the cache and the bill",
-      },
     ],
   },
   "docs/reference/changes.md": {
@@ -443,27 +332,11 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
     exempt: [
       { because: "is a score without a search", says: "with a score of 0." },
       { because: STATUS, says: "A query of white space is 400" },
-      { because: STATUS, says: "another's recall is 403" },
-      { because: STATUS, says: "An outcome is 404 for an id" },
-      { because: "is the size of a hash in shown-memories.ts", says: "of the query's words 16 bits each" },
+      { because: STATUS, says: "It is 404 for an id" },
       { because: STATUS, says: "An unknown time zone is 400" },
       { because: STATUS, says: "binding it is 501" },
-      { because: "is the year of a paper", says: "Liang and Ma 2017" },
-      { because: "is the platform's", says: "the isolate's 128 MB" },
       { because: "explains the example above it", says: "that are at least 30 days old" },
       { because: "is an example", says: "is May 6" },
-      { because: "is an example", says: "winter 2024 ends in February 2025" },
-      { because: "is the range of a feature", says: "the feature _date_ is 1 for them" },
-      { because: "is the range of a feature", says: "other versions is −1, so" },
-      { because: "is the range of a feature", says: "features from 0 to 1; _date_ may be −1" },
-      { because: "is the range of a feature", says: "its length; 0 if" },
-      { because: "is the range of a feature", says: "−1 if another version" },
-      { because: "is the range of a feature", says: "subject and predicate (1), or its key" },
-      { because: "is an estimate of the storage", says: "about 60 bytes" },
-      {
-        because: "`npm run bench -- --codes` measures it",
-        says: "Of the nearest 32 it finds 99.88 % among sentences of documentation, and 97.41 % among",
-      },
       { because: "is the least confidence", says: "has confidence 0." },
     ],
   },
@@ -490,7 +363,6 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       { because: STATUS, says: "A 413, a" },
       { because: STATUS, says: "from 300 to 499 mean wrong settings, except 408, 409, 425 and 429" },
       { because: STATUS, says: "after 429, a status of 500 or more" },
-      { because: "follows from the calls of a day", says: "about 33 windows a day" },
       { because: STATEMENTS, section: "## What passes" },
     ],
   },

@@ -138,9 +138,9 @@ describe("the Cairn for tests", () => {
   });
 });
 
-/** The only example of this language on the client's page. */
+/** The only example of this language on the page of mounting. */
 function exampleIn(language: string): string {
-  const page = readFileSync(join(root, "docs/reference/client.md"), "utf8");
+  const page = readFileSync(join(root, "docs/guides/mount.md"), "utf8");
   return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
 }
 

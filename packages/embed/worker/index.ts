@@ -9,7 +9,7 @@ import { memoryOf } from "../../../src/worker/rpc/memory.ts";
 import { createWorker } from "../../../src/worker/worker.ts";
 import { mounted } from "../../../src/worker/mounted.ts";
 
-/** The bindings of a Worker that embeds Cairn, by these names. docs/reference/client.md has the lines of wrangler.toml. */
+/** The bindings of a Worker that embeds Cairn, by these names. docs/guides/mount.md has the lines of wrangler.toml. */
 export type CairnBindings = CairnVars & {
   DB: D1Database;
   /** The databases that users are spread over, numbered from 0 without a gap. */

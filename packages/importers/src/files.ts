@@ -24,7 +24,7 @@ export async function filesOf(given: readonly string[], source: Source): Promise
       .filter((name) => source.files.test(name))
       .toSorted();
     if (names.length === 0)
-      throw new CannotGoOn(`${path} holds no file of such an export (docs/guides/import.md).`);
+      throw new CannotGoOn(`${path} holds no file of such an export (docs/reference/import.md).`);
     for (const name of names)
       found.push({ path: join(path, name), bytes: (await stat(join(path, name))).size, given: path });
   }

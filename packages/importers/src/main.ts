@@ -1,4 +1,4 @@
-// `import --from SOURCE FILE… --user ID`: takes in what other systems exported (docs/guides/import.md). The command calls `importFrom`,
+// `import --from SOURCE FILE… --user ID`: takes in what other systems exported (docs/reference/import.md). The command calls `importFrom`,
 // with the options in the process's arguments.
 import { parseArgs } from "node:util";
 import { CairnError } from "../../client/src/index.ts";

@@ -1,4 +1,4 @@
-// `npm --prefix packages/adapters run bench`: what Cairn's context does to a provider's prompt cache and bill. docs/reference/context.md shows it.
+// `npm --prefix packages/adapters run bench`: what Cairn's context does to a provider's prompt cache and bill. docs/internals/context.md shows it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

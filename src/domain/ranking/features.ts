@@ -7,7 +7,7 @@ import { type Passage, passagesOf } from "./passages.ts";
 import { otherForms } from "../language/irregular-verbs.ts";
 import { asksTime, contentWords, mentions, tellingCount, tellsTime } from "./question.ts";
 
-/** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/reference/recall.md explains them. */
+/** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/internals/recall.md explains them. */
 export const features = [
   "words",
   "wordsNear",
