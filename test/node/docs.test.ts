@@ -9,8 +9,8 @@ import { errors } from "../../src/domain/errors.ts";
 import { limits } from "../../src/domain/limits.ts";
 
 const root = join(import.meta.dirname, "../..");
-const read = (file: string) => readFileSync(join(root, file), "utf8");
-const pages = [
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+const pages: string[] = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",

@@ -334,7 +334,6 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       { because: STATUS, says: "A query of white space is 400" },
       { because: STATUS, says: "It is 404 for an id" },
       { because: STATUS, says: "An unknown time zone is 400" },
-      { because: STATUS, says: "binding it is 501" },
       { because: "explains the example above it", says: "that are at least 30 days old" },
       { because: "is an example", says: "is May 6" },
       { because: "is the least confidence", says: "has confidence 0." },
