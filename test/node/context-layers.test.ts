@@ -80,7 +80,10 @@ describe("a further layer", () => {
   });
   const plan = () => planned(ContextBody.parse(body({ n: 2 })).layers ?? [], 1_000);
   const chosen = (): Map<PlannedLayer, ContextItem[]> =>
-    new LayerChoices({ table: { few: () => [7], numbered: () => [row], leading: () => [] } }).of(plan(), {
+    new LayerChoices({
+      table: { numbered: () => [row] },
+      memorySource: { few: () => [7], leading: () => [] },
+    }).of(plan(), {
       now: 0,
       thread: null,
     });

@@ -15,7 +15,7 @@ const pages: string[] = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   ...globSync("docs/**/*.md", { cwd: root }),
-].toSorted();
+];
 
 it("the architecture's table has every folder of a user's object, and no other", () => {
   const rows = read("docs/internals/architecture.md").matchAll(/^\| \d +\| `([a-z-]+)\/`/gm);

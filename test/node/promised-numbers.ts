@@ -125,7 +125,7 @@ const context = rows(
     "the {64} newest, the {64} most important (`importance` of {0.7} and more) and up to {200} with",
     valueOf(choices, "CONSIDERED"),
     valueOf(choices, "CONSIDERED"),
-    valueOf(`${object}/memories/memory-table.ts`, /IMPORTANT = "importance >= ([\d.]+)/),
+    valueOf(`${object}/memories/memory-source.ts`, /IMPORTANT = "importance >= ([\d.]+)/),
     valueOf(choices, "PINNED_MOST"),
   ],
   [
