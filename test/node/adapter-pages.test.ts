@@ -18,3 +18,26 @@ it.each(pages)("%s has the parts of an adapter's page", (page) => {
     "What it does not do",
   ]);
 });
+
+/** The names in a table of options (`OptionNames`) of the adapters, with the page of each: that of all for what several share. */
+const options = globSync("packages/adapters/src/**/*.ts", { cwd: root }).flatMap((file) => {
+  const [, adapter = ""] = /src\/([\w-]+)/.exec(file) ?? [];
+  const own = `docs/adapters/${adapter}.md`;
+  const page = pages.includes(own) ? own : "docs/adapters/README.md";
+  const tables = readFileSync(join(root, file), "utf8").matchAll(
+    /const \w+: OptionNames<[^=]*> = (\{[^;]*\});/g,
+  );
+  return Array.from(tables, ([, table = ""]) =>
+    Array.from(table.matchAll(/(\w+): (?:true|\{)/g), ([, option = ""]) => ({ page, option })),
+  ).flat();
+});
+
+it("names every option of the adapters, those of all in the README", () => {
+  expect(options.length).toBeGreaterThan(100);
+  const all = readFileSync(join(root, "docs/adapters/README.md"), "utf8");
+  const absent = options.filter(({ page, option }) => {
+    const code = `${all}${readFileSync(join(root, page), "utf8")}`.match(/`[^`\n]+`/g) ?? [];
+    return !code.some((span) => new RegExp(`\\b${option}\\b`).test(span));
+  });
+  expect(absent).toEqual([]);
+});
