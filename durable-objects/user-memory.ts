@@ -259,10 +259,6 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.ingests.retry(...args);
   }
 
-  consolidate(...args: Args<"consolidate">) {
-    return this.#parts.consolidation.run(...args);
-  }
-
   // Changes
 
   changes(...args: Args<"changes">) {

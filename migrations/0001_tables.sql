@@ -24,7 +24,7 @@ CREATE TABLE memories (
   source TEXT,                          -- JSON object { thread, message, extractor }, or unset
   attributes TEXT,                      -- JSON object of the fields without a column of their own, or unset
   trust TEXT NOT NULL,                  -- user, operator, model, tool, import
-  provenance TEXT,                      -- JSON object { writtenBy, sources, reasons, conflictsWith, summaryOf, summarisedBy }, or unset
+  provenance TEXT,                      -- JSON object { writtenBy, sources, reasons, conflictsWith }, or unset
   metadata TEXT,                        -- JSON object, or unset
   dedupe_key TEXT NOT NULL,             -- hash of kind, scope and normalised text
   created_at INTEGER NOT NULL,          -- times are milliseconds since the epoch

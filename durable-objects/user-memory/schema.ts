@@ -186,8 +186,6 @@ export const migrations: readonly Migration[] = [
         WHERE superseded_by IS NOT NULL AND corrected_at IS NULL;
       CREATE INDEX memories_by_entry ON memories (metadata ->> '$.cairnEntry')
         WHERE (metadata ->> '$.cairnEntry') IS NOT NULL;
-      CREATE INDEX memories_by_summary ON memories (provenance ->> '$.summarisedBy')
-        WHERE (provenance ->> '$.summarisedBy') IS NOT NULL AND corrected_at IS NULL;
       CREATE INDEX memories_reviewed ON memories (status, recorded_at, expires_at)
         WHERE status <> 'active' AND corrected_at IS NULL;
       CREATE INDEX memories_by_former_id ON memories (provenance ->> '$.waitedAs')

@@ -998,10 +998,6 @@ class Memory(_Memory, total=False):
     reasons: List[str]
     # The id of the memory that it would supersede or change, which has a higher trust.
     conflictsWith: str
-    # The ids of the episodes that this episode summarises.
-    summaryOf: List[str]
-    # The id of the episode that summarises this one, which has ended.
-    summarisedBy: str
     # The id under which a memory waited that became this one by its release. Calls with that id reach this
     # memory.
     waitedAs: str
@@ -1645,10 +1641,6 @@ class Hit(_Hit, total=False):
     reasons: List[str]
     # The id of the memory that it would supersede or change, which has a higher trust.
     conflictsWith: str
-    # The ids of the episodes that this episode summarises.
-    summaryOf: List[str]
-    # The id of the episode that summarises this one, which has ended.
-    summarisedBy: str
     # The id under which a memory waited that became this one by its release. Calls with that id reach this
     # memory.
     waitedAs: str

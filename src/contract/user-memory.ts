@@ -361,16 +361,11 @@ export type IngestRequest = {
   waitMs?: number;
 };
 
-/** The number of stored summaries, and of their episodes. */
-export type Consolidated = { summaries: number; episodes: number };
-
 export interface IngestRpc {
   /** Stores the messages, all or none. The alarm extracts. */
   ingest(owner: Owner, request: IngestRequest, once?: IdempotencyKey): Promise<Result<Ingested>>;
   readIngest(id: string): Promise<Result<Ingest>>;
   retryIngest(id: string): Promise<Result<Ingest>>;
-  /** Summarises episodes from before a time. */
-  consolidate(owner: Owner, before: number): Promise<Consolidated>;
 }
 
 // Changes

@@ -82,8 +82,6 @@ export type Bindings = Omit<
     QUARANTINE_DAYS?: string;
     /** `off`: no console. `logins`: its users sign in with logins of the identity provider. */
     CONSOLE?: string;
-    /** The age in days from which episodes are summarised; never unless set. */
-    CONSOLIDATE_AFTER_DAYS?: string;
     VECTORIZE?: VectorizeBinding;
     /** The jurisdiction of the users' objects: fixed with the first call. */
     JURISDICTION?: string;

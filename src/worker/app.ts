@@ -12,14 +12,7 @@ import { RecallIds } from "./auth/recall-ids.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
 import { description, license, version } from "../../package.json";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
-import {
-  AUDIT_DAYS,
-  auditDaysOf,
-  consoleOf,
-  consolidateAfterDaysOf,
-  rateLimitsOf,
-  settingProblems,
-} from "./settings.ts";
+import { AUDIT_DAYS, auditDaysOf, consoleOf, rateLimitsOf, settingProblems } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { QueryVectorCache } from "../platform/embeddings/query-vector-cache.ts";
 import { requireProps, requireSecret } from "./http/authenticate.ts";
@@ -178,7 +171,6 @@ export function services(env: Bindings, ports: Ports): Services {
     rateLimits: rateLimitsOf(env),
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     console: consoleOf(env),
-    consolidateAfterDays: consolidateAfterDaysOf(env),
     settingProblems: settingProblems(env),
     // The stub types of workers-types fail on the recursive type of a JSON value.
     userMemory: (owner, location) =>

@@ -30,8 +30,6 @@ export type Services = Ports & {
   auditDays: number;
   /** The console's demands on its users; null if it is off. */
   console: ConsoleSettings | null;
-  /** The age from which episodes are summarised; null: never. */
-  consolidateAfterDays: number | null;
   /** Wrong settings. Calls go on without them. */
   settingProblems: readonly string[];
   /** Origins that a browser may call from; `*` for any. */

@@ -1,6 +1,5 @@
 import { loginSettingsOf } from "./auth/login-settings.ts";
 import type { Bindings } from "../platform/bindings.ts";
-import { modelFromBindings } from "../platform/models/model-from-bindings.ts";
 import { quotaProblems } from "../platform/quotas.ts";
 import { daysOf, QUARANTINE_DAYS } from "../platform/whole-days.ts";
 import { webhookProblem } from "../platform/webhooks/webhook-from-bindings.ts";
@@ -10,7 +9,6 @@ import { isSecret } from "../domain/token.ts";
 export const AUDIT_DAYS = 90;
 
 export const auditDaysOf = (env: Bindings): number | null => daysOf(env.AUDIT_DAYS);
-export const consolidateAfterDaysOf = (env: Bindings): number | null => daysOf(env.CONSOLIDATE_AFTER_DAYS);
 
 export type ConsoleSettings = { issuer?: string };
 /** The console's demands on its users; null if it is off. */
@@ -42,12 +40,7 @@ export function rateLimitsOf(env: Bindings): { caller: RateLimit | null; user: R
 /** Wrong settings, for /health. Calls go on without them. */
 export function settingProblems(env: Bindings): string[] {
   const problems: string[] = [];
-  const {
-    CAIRN_SECRET_PREVIOUS: previous = "",
-    AUDIT_DAYS: days = "",
-    CONSOLIDATE_AFTER_DAYS: age = "",
-    QUARANTINE_DAYS: wait = "",
-  } = env;
+  const { CAIRN_SECRET_PREVIOUS: previous = "", AUDIT_DAYS: days = "", QUARANTINE_DAYS: wait = "" } = env;
   if (previous !== "" && !isSecret(previous))
     problems.push("CAIRN_SECRET_PREVIOUS is shorter than 32 bytes, so it is not used");
   if (days !== "" && auditDaysOf(env) === null)
@@ -56,10 +49,6 @@ export function settingProblems(env: Bindings): string[] {
     problems.push(
       `QUARANTINE_DAYS is not a whole number from 1 to 3650: memories wait ${QUARANTINE_DAYS} days in quarantine`,
     );
-  if (age !== "" && consolidateAfterDaysOf(env) === null)
-    problems.push("CONSOLIDATE_AFTER_DAYS is not a whole number from 1 to 3650: no episodes are summarised");
-  if (age !== "" && modelFromBindings(env) === null)
-    problems.push("CONSOLIDATE_AFTER_DAYS is set, and no language model: no episodes are summarised");
   problems.push(...originProblems(env), ...quotaProblems(env));
   const logins = loginSettingsOf(env).problem;
   if (logins !== undefined) problems.push(logins);

@@ -3,7 +3,6 @@ import { pruneAccess } from "./audit/prune.ts";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
 import type { BoundCall } from "./http/context.ts";
 import { answerBy } from "./rpc/answer.ts";
-import { consolidate } from "./use-cases/consolidate.ts";
 import { wakeErasures } from "./use-cases/erase.ts";
 import { upkeep } from "./use-cases/upkeep.ts";
 
@@ -27,12 +26,7 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
         return;
       }
       // A failure of one does not stop the others.
-      const done = await Promise.allSettled([
-        upkeep(all),
-        pruneAccess(all),
-        wakeErasures(all),
-        consolidate(all),
-      ]);
+      const done = await Promise.allSettled([upkeep(all), pruneAccess(all), wakeErasures(all)]);
       for (const one of done) if (one.status === "rejected") throw one.reason;
     },
   };

@@ -226,7 +226,6 @@ const ask = "src/platform/models/ask.ts";
 const known = "src/domain/ingest/known-messages.ts";
 const checks = "src/domain/ingest/checks";
 const own = "src/domain/ingest/own-words.ts";
-const groups = "src/domain/ingest/episode-groups.ts";
 const prompt = "src/domain/ingest/prompts/extract-2.ts";
 /** All waits between so many attempts. */
 const pausesOf = (attempts: number): number =>
@@ -260,11 +259,6 @@ const ingest = rows(
   ["ends after {30} minutes without", valueOf(nextStep, "SESSION_GAP_MS") / MINUTE],
   ["one record for each of {21} languages", Object.keys(RECORDS).length],
   ["need {half} of their words", valueOf(`${checks}/check-text.ts`, "SHARE")],
-  [
-    "{Once} a week, the cron",
-    valueOf("src/worker/use-cases/consolidate.ts", /ROUND_MS = (\d+) \* DAY_MS/) / 7,
-  ],
-  ["if there are {8} or more", valueOf(groups, "FEWEST")],
 );
 const ingestInternals = rows(
   ["one of the last {1,000} messages of the thread", valueOf("src/domain/ingest/known-messages.ts", "IDS")],
@@ -308,8 +302,6 @@ const ingestInternals = rows(
     "more than {50,000} characters, holds more than {100} addresses and options, or shares more than {200,000} pairs",
     ...["TOLD", "TYPED", "COMPARISONS"].map((name) => valueOf(`${checks}/check-text.ts`, name)),
   ],
-  ["has at most {32} episodes", valueOf(groups, "MOST")],
-  ["at most {four} summaries", valueOf(`${object}/ingest/consolidation.ts`, "ASKED")],
 );
 
 const STATEMENTS = "`npm run eval -- --statements` measures it";

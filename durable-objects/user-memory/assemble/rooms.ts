@@ -14,7 +14,6 @@ import { MemoryExpiry } from "../memories/memory-expiry.ts";
 import { MemoryForgetter } from "../memories/memory-forgetter.ts";
 import { PendingWrites } from "../memories/pending-writes.ts";
 import { Review } from "../memories/review.ts";
-import { Summaries } from "../memories/summaries.ts";
 import { MemoryWriter } from "../memories/memory-writer.ts";
 import { RecallService } from "../recall/recall-service.ts";
 import { HybridSearch } from "../recall/hybrid-search.ts";
@@ -23,7 +22,6 @@ import type { IndexedText } from "../search-index/vector-store.ts";
 import { Conversations } from "../threads/conversations.ts";
 import { MessagePurger } from "../threads/message-purger.ts";
 import { ThreadMessages } from "../threads/thread-messages.ts";
-import { Consolidation } from "../ingest/consolidation.ts";
 import { IngestRunner } from "../ingest/ingest-runner.ts";
 import { CitedStatements } from "../ingest/cited-statements.ts";
 import { IngestService } from "../ingest/ingest-service.ts";
@@ -74,15 +72,13 @@ export function assembleMemories(ground: Ground, ports: Ports, { fence }: Fences
   const index = memoryIndex;
   const pending = new PendingWrites({ ...ground, index, log, due, records, note: owner, fence });
   const writes = new DecidedWrites({ ...ground, index }, pending);
-  const summaries = new Summaries(sql, log);
-  const forgetter = new MemoryForgetter({ ...ground, records, pending, summaries });
+  const forgetter = new MemoryForgetter({ ...ground, records, pending });
   const parts = { ...ground, pending, writes, due, forgetter, predicates };
   return {
     memoryIndex,
     pendingWrites: pending,
     memoryWrites: writes,
     dueMemories: due,
-    summaries,
     forgetter,
     expiry: new MemoryExpiry(parts),
     review: new Review(parts),
@@ -142,15 +138,7 @@ export function assembleTransfer(
 export function assembleIngest(
   ground: Ground,
   ports: Ports,
-  {
-    ingestStore: store,
-    conversations,
-    messages,
-    writer,
-    pendingWrites,
-    summaries,
-    forgetter,
-  }: Threads & Memories,
+  { ingestStore: store, conversations, messages, writer, pendingWrites }: Threads & Memories,
 ) {
   const { sql, stores, owner, now } = ground;
   const { embedder, predicates, languageModel } = ports;
@@ -191,15 +179,6 @@ export function assembleIngest(
       messages,
       runner: ingestRunner,
       languageModel,
-    }),
-    consolidation: new Consolidation({
-      ...ground,
-      summaries,
-      forgetter,
-      writer,
-      embedder,
-      languageModel,
-      usage,
     }),
   };
 }

@@ -102,16 +102,6 @@ export class IntentLog {
     return this.#pending.has(memoryId);
   }
 
-  /** The episodes that pending writes end, each with its summary. */
-  summarised(): { id: string; summary: string }[] {
-    return this.#sql
-      .exec<{ id: string; summary: string }>(
-        `SELECT DISTINCT value ->> '$.id' AS id, value ->> '$.provenance.summarisedBy' AS summary
-         FROM intents, json_each(put) WHERE value ->> '$.provenance.summarisedBy' IS NOT NULL AND value ->> '$.correctedAt' IS NULL`,
-      )
-      .toArray();
-  }
-
   /** The lowest version that a pending write puts; Infinity without one. */
   firstVersion(): number {
     return (

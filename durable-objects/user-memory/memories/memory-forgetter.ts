@@ -2,7 +2,7 @@ import type { Precondition } from "../../../src/domain/conditions.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import { currentOf, revive } from "../../../src/domain/memory/rules.ts";
+import { currentOf } from "../../../src/domain/memory/rules.ts";
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
 import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
@@ -10,20 +10,18 @@ import { conditionFailure, NOT_DELETED } from "./decided-writes.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { logUnconfirmed, type PendingWrites } from "./pending-writes.ts";
-import type { Summaries } from "./summaries.ts";
 
 type ForgetterDependencies = {
   table: MemoryTable;
   records: Pick<MemoryRecords, "history">;
   pending: PendingWrites;
-  summaries: Summaries;
   now: () => number;
 };
 /** Memories that one intent deletes. */
 const SLICE = 1000;
 
 /**
- * Deletes memories, with the summaries of them, and unless entries are kept, with their entries. Recall finds them no more at once;
+ * Deletes memories and, unless entries are kept, their entries. Recall finds them no more at once;
  * the deletion in D1 has its turn.
  */
 export class MemoryForgetter {
@@ -46,15 +44,14 @@ export class MemoryForgetter {
     }
     if (known) this.#forget(owner, this.#with([id]), {});
     return pending.inTurn(async () => {
-      let settled = await pending.flush();
+      await pending.flush();
       // A pending release of it may have been applied now.
       const became = table.releasedAs(given);
       if (known && became !== null && became !== id && became !== former) {
         this.#forget(owner, this.#with([became]), {});
-        settled = await pending.flush();
+        await pending.flush();
       }
       if (pending.log.hasPendingFor(id)) return pending.pendingFailure(NOT_DELETED);
-      if (settled) await this.#revive(owner);
       return known ? ok(true) : this.#deleteUnindexed(owner, id);
     });
   }
@@ -105,7 +102,6 @@ export class MemoryForgetter {
         if (more.length === 0) break;
         this.#forget(owner, more, how);
       }
-      await this.#revive(owner);
       return ok(null);
     });
   }
@@ -114,46 +110,18 @@ export class MemoryForgetter {
   async forgetInTurn(owner: Owner, ids: readonly string[]): Promise<boolean> {
     const keepEntries = { keepEntries: true };
     this.#forget(owner, this.#with(ids, keepEntries), keepEntries);
-    const settled = await this.#deps.pending.flush();
-    if (settled) await this.#revive(owner);
-    return settled;
+    return this.#deps.pending.flush();
   }
 
-  /** Makes the episodes live again whose summary is gone. */
-  reviveEpisodes(owner: Owner): Promise<void> {
-    const { pending, summaries } = this.#deps;
-    return pending.inTurn(async () => {
-      if (!(await pending.flush())) return;
-      summaries.findGone(SLICE);
-      await this.#revive(owner);
-    });
-  }
-
-  /** These memories, the summaries of them, and, unless entries are kept, the other memories that name their entries. */
+  /** These memories and, unless entries are kept, the other memories that name their entries. */
   #with(ids: readonly string[], { keepEntries = false } = {}): string[] {
     const { table, now } = this.#deps;
-    const all = keepEntries ? ids : table.withSameEntries(ids, now());
-    return [...new Set([...all, ...this.#deps.summaries.of(all)])];
+    return [...new Set(keepEntries ? ids : table.withSameEntries(ids, now()))];
   }
 
   #forget(owner: Owner, ids: readonly string[], how: { keepEntries?: boolean }): void {
-    const { pending, summaries } = this.#deps;
-    summaries.forgetting(ids);
+    const { pending } = this.#deps;
     for (let i = 0; i < ids.length; i += SLICE) pending.forget(owner, ids.slice(i, i + SLICE), how);
-  }
-
-  /** Makes the episodes of forgotten summaries live again. In turn, with no write pending. */
-  async #revive(owner: Owner): Promise<void> {
-    const { table, pending, summaries, now } = this.#deps;
-    const draft = new MemoryDraft(table, table.clock.next(now()));
-    for (const id of summaries.takeNoted()) {
-      const row = currentOf(draft, id);
-      const summary = row?.provenance?.summarisedBy;
-      if (row !== null && summary !== undefined && !table.has(summary)) revive(draft, row);
-    }
-    const { put } = draft.write;
-    if (put.length === 0) return;
-    await pending.put(owner, put);
   }
 
   /** Deletes a memory that only D1 has: a write whose answer was lost may leave one. */

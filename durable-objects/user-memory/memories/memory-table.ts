@@ -26,7 +26,7 @@ type Change = Pick<MemoryRow, "id" | "version" | "kind" | "status" | "recordedAt
 
 /**
  * The object's copy of the rows that D1 has of this owner's memories, as writes decide on it. Writes `memories`; triggers write
- * `memory_tags`. Others read the table for a recall (`MemorySource`), by its times (`DueMemories`) and summaries (`Summaries`).
+ * `memory_tags`. Others read the table for a recall (`MemorySource`) and by its times (`DueMemories`).
  */
 export class MemoryTable {
   readonly #sql: SqlStorage;

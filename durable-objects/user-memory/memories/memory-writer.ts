@@ -5,10 +5,8 @@ import { identityOf, textOf } from "../../../src/domain/memory/identity.ts";
 import { bodyOf, type Candidate, memoryOf, type Owner } from "../../../src/domain/memory/record.ts";
 import {
   currentOf,
-  endSummarised,
   patchedText,
   patchIn,
-  rememberIn,
   restoreIn,
   states,
   targetOf,
@@ -127,31 +125,6 @@ export class MemoryWriter {
       identity: { ...identity, dedupeKey: stored.dedupeKey },
       vector: { ...candidate.vector, vector: "failed" },
     };
-  }
-
-  /**
-   * Stores the summary of some episodes, and ends them. Nothing if one of them has changed: `precondition_failed`.
-   */
-  summarise(
-    owner: Owner,
-    { summary, episodes }: { summary: Prepared; episodes: readonly Pick<MemoryRow, "id" | "version">[] },
-  ): Promise<Result<Remembered[]>> {
-    return this.#deps.writes.write<Remembered[]>(owner, { once: undefined }, async (draft) => {
-      const current = episodes.map(({ id, version }) => {
-        const row = currentOf(draft, id);
-        return row?.version === version ? row : null;
-      });
-      if (current.includes(null)) return fail("precondition_failed");
-      const ruled = rememberIn(draft, owner, summary);
-      if (!ruled.ok) return ruled;
-      const { row, created } = ruled.value;
-      for (const episode of current) if (episode !== null) endSummarised(draft, episode, row.id);
-      return ok({
-        answer: [{ memory: memoryOf(row), created }],
-        memoryIds: [row.id],
-        vectors: new Map([[row.version, summary.vector]]),
-      });
-    });
   }
 
   /** The id of the live memory that states the same as a candidate; null without one. */

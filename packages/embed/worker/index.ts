@@ -34,7 +34,6 @@ export type CairnVars = {
       | "CAIRN_SECRET_PREVIOUS"
       | "CORS_ORIGINS"
       | "AUDIT_DAYS"
-      | "CONSOLIDATE_AFTER_DAYS"
       | "QUARANTINE_DAYS"
       | "CONSOLE"
       | "JURISDICTION"

@@ -120,7 +120,7 @@ const SOURCES = 32;
 /** Cairn's notes on a written memory; null if there are none. */
 export function provenanceOf(
   { source }: Pick<RememberBody, "source">,
-  { writtenBy, sources = [], reasons = [], conflictsWith, summaryOf, summarisedBy, waitedAs }: Provenance,
+  { writtenBy, sources = [], reasons = [], conflictsWith, waitedAs }: Provenance,
 ): Provenance | null {
   const all = distinct([...(source === undefined ? [] : [source]), ...sources]);
   const provenance: Provenance = {
@@ -128,8 +128,6 @@ export function provenanceOf(
     ...(all.length > 1 && { sources: all.slice(-SOURCES) }),
     ...(reasons.length > 0 && { reasons: [...reasons] }),
     ...(conflictsWith !== undefined && { conflictsWith }),
-    ...(summaryOf !== undefined && { summaryOf }),
-    ...(summarisedBy !== undefined && { summarisedBy }),
     ...(waitedAs !== undefined && { waitedAs }),
   };
   return Object.keys(provenance).length === 0 ? null : provenance;

@@ -389,27 +389,9 @@ const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
     ...(object !== null && { object }),
   });
 
-/** Ends an episode that another one summarises. Its history stays, and it can be restored. */
-export const endSummarised = (draft: Draft, row: MemoryRow, summary: string): MemoryRow =>
-  amend(draft, row, {
-    validTo: draft.time,
-    updatedAt: row.updatedAt,
-    provenance: provenanceOf({}, { ...row.provenance, summarisedBy: summary }),
-  });
-
 /** Ends the wait of a quarantined memory, which is then deleted in a day. */
 export const expireIn = (draft: Draft, row: MemoryRow): MemoryRow =>
   amend(draft, row, { status: "expired", updatedAt: row.updatedAt });
-
-/** Makes an episode live again whose summary is gone. */
-export function revive(draft: Draft, row: MemoryRow): MemoryRow {
-  const { summarisedBy: _gone, ...provenance } = row.provenance ?? {};
-  return amend(draft, row, {
-    validTo: null,
-    updatedAt: row.updatedAt,
-    provenance: provenanceOf({}, provenance),
-  });
-}
 
 /**
  * Restores the content of a version. The memory keeps its identity and status. It also keeps its end or expiry where

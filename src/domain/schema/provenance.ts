@@ -30,13 +30,6 @@ export const provenanceFields = {
   conflictsWith: z.string().optional().openapi({
     description: "The id of the memory that it would supersede or change, which has a higher trust.",
   }),
-  summaryOf: z
-    .array(z.string())
-    .optional()
-    .openapi({ description: "The ids of the episodes that this episode summarises." }),
-  summarisedBy: z.string().optional().openapi({
-    description: "The id of the episode that summarises this one, which has ended.",
-  }),
   waitedAs: z.string().optional().openapi({
     description:
       "The id under which a memory waited that became this one by its release. Calls with that id reach this memory.",

@@ -75,8 +75,6 @@ async function versionOf(
     writtenBy,
     reasons,
     conflictsWith,
-    summaryOf,
-    summarisedBy,
     waitedAs,
     ...said
   } = line;
@@ -89,9 +87,6 @@ async function versionOf(
     ...(writtenBy && { writtenBy }),
     ...(sources && { sources: sources.map(there) }),
     ...(reasons && { reasons }),
-    // Episodes keep their ids.
-    ...(summaryOf && { summaryOf }),
-    ...(summarisedBy !== undefined && { summarisedBy }),
     // Facts of another user have other ids.
     ...(conflictsWith !== undefined && from === to && { conflictsWith }),
     ...(waitedAs !== undefined && from === to && { waitedAs }),

@@ -161,7 +161,6 @@ function MemoryRow({ memory, user, isOpen }: { memory: Memory; user: string; isO
       <bdi class="said">{lineOf(memory)}</bdi>
       <span class="quiet">
         {memory.trust !== "user" && memory.trust !== "operator" && <span class="chip">{memory.trust}</span>}
-        {memory.summaryOf !== undefined && <span class="chip">summary</span>}
         <Time at={memory.validFrom} day />
       </span>
     </a>

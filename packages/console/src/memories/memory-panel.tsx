@@ -144,12 +144,6 @@ export function Fields({ memory, user }: { memory: Memory; user: string }) {
           </dd>
         </>
       )}
-      {memory.summaryOf !== undefined && (
-        <>
-          <dt>Summary of</dt>
-          <dd>{memory.summaryOf.length} episodes</dd>
-        </>
-      )}
       {memory.metadata !== undefined && (
         <>
           <dt>Metadata</dt>
