@@ -1,4 +1,4 @@
-// The programs and commands of the README and of docs/start, run as they stand, and the output that the pages show.
+// The programs and commands of the README, of docs/start and of docs/guides, run as they stand, and the output that the pages show.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +12,12 @@ import {
 
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
-const pages = ["chat", "facts", "inspect", "shared-cache"].map((page) => `docs/start/${page}.md`);
+const pages = [
+  ...["chat", "facts", "inspect", "shared-cache"].map((page) => `docs/start/${page}.md`),
+  ...["erase", "past-and-present", "several-people", "trust", "what-to-store"].map(
+    (page) => `docs/guides/${page}.md`,
+  ),
+];
 
 // Within the repository, so that `npm run token` works there as it does for the reader.
 mkdirSync(join(root, "build"), { recursive: true });
