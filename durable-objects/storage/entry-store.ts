@@ -86,7 +86,7 @@ export class EntryStore {
     const unmet = this.#unmet(key, condition, now);
     if (unmet !== null) return unmet;
     const version = newVersion();
-    const expiresAt = isPart(key) ? this.#expiryOfPart(key, ttlMs, now) : ttlMs === null ? null : now + ttlMs;
+    const expiresAt = this.#expiryOf(key, ttlMs, now);
     const parts = partsNamedIn(value);
     if (parts !== null && this.#countParts(key, parts, now) !== parts.count)
       return fail("parts_missing", {
@@ -94,7 +94,6 @@ export class EntryStore {
       });
     const before = this.#partsOf(key);
     // The value that is there already, without an expiry, is left as it is; but of two conditional writes only one succeeds.
-    const isConditional = condition.ifMatch !== undefined || condition.ifNoneMatch !== undefined;
     const written = this.#sql.exec(
       `INSERT INTO entries (key, value, version, updated_at, expires_at, refresh_ms)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -107,7 +106,7 @@ export class EntryStore {
       now,
       expiresAt,
       refreshOnRead && !isPart(key) ? ttlMs : null,
-      isConditional ? 1 : 0,
+      isConditional(condition) ? 1 : 0,
     );
     if (before !== null && before.cairnParts !== parts?.cairnParts)
       this.#removeUnder(partsUnder(key, before.cairnParts));
@@ -255,7 +254,8 @@ export class EntryStore {
   }
 
   /** A part expires with the entry that names it, and within an hour while none does. */
-  #expiryOfPart(key: string, ttlMs: number | null, now: number): number | null {
+  #expiryOf(key: string, ttlMs: number | null, now: number): number | null {
+    if (!isPart(key)) return ttlMs === null ? null : now + ttlMs;
     const unnamed = now + Math.min(ttlMs ?? Infinity, UNNAMED_PART_MS);
     if (!this.names(key)) return unnamed;
     const { at } = this.#sql
@@ -297,13 +297,16 @@ export class EntryStore {
   }
 
   #unmet(key: string, condition: Precondition, now: number): Failure | null {
-    if (condition.ifMatch === undefined && condition.ifNoneMatch === undefined) return null;
+    if (!isConditional(condition)) return null;
     const version = this.#live(key, now)?.version ?? null;
     if (holds(condition, version)) return null;
     const is = version === null ? "there is no such entry" : `its version is "${version}"`;
     return fail("precondition_failed", { message: `The entry does not meet the condition: ${is}.` });
   }
 }
+
+const isConditional = ({ ifMatch, ifNoneMatch }: Precondition): boolean =>
+  ifMatch !== undefined || ifNoneMatch !== undefined;
 
 /**
  * The keys under a prefix, as a range that SQLite seeks to at both ends; the second bound is null where there is no key

@@ -21,28 +21,33 @@ export function jsonFaultAt(text: string): number | null {
     return true;
   };
   const after = (): Next => (open.length === 0 ? "end of text" : "separator");
+  const takeValue = (): Next | null => {
+    if (takeOne("{")) {
+      open.push("}");
+      return "name or end";
+    }
+    if (takeOne("[")) {
+      open.push("]");
+      return "value or end";
+    }
+    return take(STRING) || take(OTHER) ? after() : null;
+  };
+  const takeName = (): Next | null => {
+    if (!take(STRING)) return null;
+    take(BLANKS);
+    return takeOne(":") ? "value" : null;
+  };
   for (;;) {
     take(BLANKS);
     if (next === "end of text") return at === text.length ? null : at;
     const end = open.at(-1);
+    let then: Next | null;
     if ((next === "separator" || next.endsWith("or end")) && end !== undefined && takeOne(end)) {
       open.pop();
-      next = after();
-    } else if (next === "separator") {
-      if (!takeOne(",")) return at;
-      next = end === "}" ? "name" : "value";
-    } else if (next.startsWith("name")) {
-      if (!take(STRING)) return at;
-      take(BLANKS);
-      if (!takeOne(":")) return at;
-      next = "value";
-    } else if (takeOne("{")) {
-      open.push("}");
-      next = "name or end";
-    } else if (takeOne("[")) {
-      open.push("]");
-      next = "value or end";
-    } else if (take(STRING) || take(OTHER)) next = after();
-    else return at;
+      then = after();
+    } else if (next === "separator") then = takeOne(",") ? (end === "}" ? "name" : "value") : null;
+    else then = next.startsWith("name") ? takeName() : takeValue();
+    if (then === null) return at;
+    next = then;
   }
 }

@@ -63,6 +63,21 @@ export type TokenRequest = {
 export async function mintToken(secret: string, request: TokenRequest, now: number): Promise<string> {
   const { user, scope = USUAL_SCOPES, ttlMs = 3_600_000, shared, thread, trust } = request;
   if (!isSecret(secret)) throwInvalid(`the secret is missing or shorter than ${SECRET_BYTES} bytes`);
+  requireClaims({ user, scope, ttlMs, shared, thread, trust });
+  return signToken(secret, {
+    sub: user,
+    scope: scope.join(" "),
+    ...(shared && { shared }),
+    ...(thread !== undefined && { thread }),
+    ...(trust !== undefined && { trust }),
+    jti: crypto.randomUUID(),
+    iat: Math.floor(now / 1000),
+    exp: Math.floor((now + ttlMs) / 1000),
+  });
+}
+
+/** Callers in JavaScript may give anything. */
+function requireClaims({ user, scope, ttlMs, shared, thread, trust }: TokenRequest): void {
   if (typeof user !== "string" || !isUser(user)) throwInvalid(`\`user\` must be 1 to ${limits.userId} bytes`);
   if (!Array.isArray(scope) || scope.length === 0 || !scope.every(isScope))
     throwInvalid(`\`scope\` must be a list of ${scopes.join(", ")}`);
@@ -75,16 +90,6 @@ export async function mintToken(secret: string, request: TokenRequest, now: numb
   if (thread !== undefined && (typeof thread !== "string" || threadOwner(thread) === null))
     throwInvalid("`thread` is not the id of a thread");
   if (trust !== undefined && !isTrust(trust)) throwInvalid(`\`trust\` must be one of ${trusts.join(", ")}`);
-  return signToken(secret, {
-    sub: user,
-    scope: scope.join(" "),
-    ...(shared && { shared }),
-    ...(thread !== undefined && { thread }),
-    ...(trust !== undefined && { trust }),
-    jti: crypto.randomUUID(),
-    iat: Math.floor(now / 1000),
-    exp: Math.floor((now + ttlMs) / 1000),
-  });
 }
 
 function throwInvalid(reason: string): never {

@@ -101,6 +101,16 @@ export function createApp(
   ])
     app.route("/", routes);
 
+  documentApi(app);
+  refuseUndeclared(app);
+
+  app.onError(onError);
+  app.notFound(unknownRoute(app.routes));
+  return app;
+}
+
+/** Answers the OpenAPI document of all routes. */
+function documentApi(app: OpenAPIHono<AppEnv>): void {
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
     type: "http",
     scheme: "bearer",
@@ -122,12 +132,6 @@ export function createApp(
       }),
     ),
   );
-
-  refuseUndeclared(app);
-
-  app.onError(onError);
-  app.notFound(unknownRoute(app.routes));
-  return app;
 }
 
 /** Makes one value for each set of bindings: the requests of an isolate share theirs. */

@@ -39,27 +39,49 @@ export function rateLimitsOf(env: Bindings): { caller: RateLimit | null; user: R
 
 /** Wrong settings, for /health. Calls go on without them. */
 export function settingProblems(env: Bindings): string[] {
-  const problems: string[] = [];
+  return [
+    ...daysProblems(env),
+    ...originProblems(env),
+    ...quotaProblems(env),
+    loginSettingsOf(env).problem,
+    ...switchProblems(env),
+    webhookProblem(env),
+  ].filter((problem) => typeof problem === "string");
+}
+
+type Checks = readonly (readonly [isWrong: boolean, problem: string])[];
+const problemsIn = (checks: Checks): string[] =>
+  checks.flatMap(([isWrong, problem]) => (isWrong ? problem : []));
+
+function daysProblems(env: Bindings): string[] {
   const { CAIRN_SECRET_PREVIOUS: previous = "", AUDIT_DAYS: days = "", QUARANTINE_DAYS: wait = "" } = env;
-  if (previous !== "" && !isSecret(previous))
-    problems.push("CAIRN_SECRET_PREVIOUS is shorter than 32 bytes, so it is not used");
-  if (days !== "" && auditDaysOf(env) === null)
-    problems.push(`AUDIT_DAYS is not a whole number from 1 to 3650: the audit log keeps ${AUDIT_DAYS} days`);
-  if (wait !== "" && daysOf(wait) === null)
-    problems.push(
+  return problemsIn([
+    [
+      previous !== "" && !isSecret(previous),
+      "CAIRN_SECRET_PREVIOUS is shorter than 32 bytes, so it is not used",
+    ],
+    [
+      days !== "" && auditDaysOf(env) === null,
+      `AUDIT_DAYS is not a whole number from 1 to 3650: the audit log keeps ${AUDIT_DAYS} days`,
+    ],
+    [
+      wait !== "" && daysOf(wait) === null,
       `QUARANTINE_DAYS is not a whole number from 1 to 3650: memories wait ${QUARANTINE_DAYS} days in quarantine`,
-    );
-  problems.push(...originProblems(env), ...quotaProblems(env));
-  const logins = loginSettingsOf(env).problem;
-  if (logins !== undefined) problems.push(logins);
+    ],
+  ]);
+}
+
+function switchProblems(env: Bindings): string[] {
   const { CONSOLE: page = "", RATES: rates = "" } = env;
-  if (!["", "off"].includes(rates))
-    problems.push(`RATES is ${rates}: it is off, or not set. Calls are counted`);
-  if (!["", "off", "logins"].includes(page))
-    problems.push(`CONSOLE is ${page}: it is off or logins, or not set. The console is off`);
-  if (page === "logins" && consoleOf(env) === null)
-    problems.push("CONSOLE is logins, and no identity provider is set: the console is off");
-  const webhook = webhookProblem(env);
-  if (webhook !== null) problems.push(webhook);
-  return problems;
+  return problemsIn([
+    [!["", "off"].includes(rates), `RATES is ${rates}: it is off, or not set. Calls are counted`],
+    [
+      !["", "off", "logins"].includes(page),
+      `CONSOLE is ${page}: it is off or logins, or not set. The console is off`,
+    ],
+    [
+      page === "logins" && consoleOf(env) === null,
+      "CONSOLE is logins, and no identity provider is set: the console is off",
+    ],
+  ]);
 }

@@ -135,11 +135,8 @@ export function assembleTransfer(
   };
 }
 
-export function assembleIngest(
-  ground: Ground,
-  ports: Ports,
-  { ingestStore: store, conversations, messages, writer, pendingWrites }: Threads & Memories,
-) {
+export function assembleIngest(ground: Ground, ports: Ports, rooms: Threads & Memories) {
+  const { ingestStore: store, writer, pendingWrites } = rooms;
   const { sql, stores, owner, now } = ground;
   const { embedder, predicates, languageModel } = ports;
   const usage = new ModelUsage({ sql, quota: ports.modelQuota, tenant: ports.tenantModelUsage });
@@ -174,9 +171,8 @@ export function assembleIngest(
     ingestRunner,
     ingests: new IngestService({
       ...ground,
+      ...rooms,
       store,
-      conversations,
-      messages,
       runner: ingestRunner,
       languageModel,
     }),

@@ -1,7 +1,13 @@
 import { areSpeakers, sameOwners, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
-import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
+import { fail, type Failure, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { continues } from "../../../src/domain/ingest/known-messages.ts";
-import { type FailedRange, withRange, within, without } from "../../../src/domain/ingest/ranges.ts";
+import {
+  type FailedRange,
+  type Range,
+  withRange,
+  within,
+  without,
+} from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { Extracted, Ingest, Ingested } from "../../../src/domain/schema/ingest.ts";
@@ -18,7 +24,7 @@ import { queueAgain } from "./queue-again.ts";
 import type { IngestRunner } from "./ingest-runner.ts";
 import type { IngestState, IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { viewOf } from "./ingest-view.ts";
-import { placeMessages, storedTexts, textOf } from "./message-placement.ts";
+import { type Placed, placeMessages, storedTexts, textOf } from "./message-placement.ts";
 
 type IngestServiceDependencies = {
   store: IngestStore;
@@ -31,6 +37,9 @@ type IngestServiceDependencies = {
   alarms: AlarmScheduler;
   now: () => number;
 };
+
+/** How far a thread is extracted, the ranges that an ingest takes over, and those that stay failed. */
+type Taken = { began: Marks; owned: FailedRange[]; failed: FailedRange[] };
 
 /** The threads whose beginning is compared with that of a conversation without a session id. */
 const COMPARED = 20;
@@ -132,67 +141,112 @@ export class IngestService {
 
   /** Appends the new messages and adds the ingest, in the caller's transaction. */
   #record(thread: StoredThread, request: IngestRequest): Result<Ingested> {
-    const { stores } = this.#deps;
-    const { owners } = request;
+    const { store, stores, runner, alarms, now } = this.#deps;
+    // Before the messages: an instruction is marked if it is the owner's.
+    const renamed = this.#setOwners(thread, request);
+    if (!renamed.ok) return renamed;
+    const placed = placeMessages(this.#deps, thread, request);
+    if (!placed.ok) return placed;
+    const { seqs, stored, changed } = placed.value;
+    const unnamed = this.#ownersFailure(thread, request);
+    if (unnamed !== null) return unnamed;
+    const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
+    if (extracted !== undefined && !extracted.ok) return extracted;
+    const taken = this.#takeOver(thread, request, renamed.value);
+    const to = stores.reader.lastSeq(thread);
+    const isExtracted = request.kinds.every((kind) => taken.began[kind] >= to);
+    const { other, redo } = this.#again(thread, request, { ...taken, stored, changed, isExtracted });
+    const answer = { threadId: thread.id, stored, known: request.bodies.length - stored };
+    if (other !== undefined && isExtracted && taken.owned.length === 0)
+      return ok({ ingestId: other.id, ...answer, status: "queued" });
+    const isDone = request.extracted === undefined && isExtracted && redo.length === 0;
+    if (request.kinds.includes("episodes")) store.deleteFollowUp(thread.n);
+    const state = this.#newState(request, { ...answer, to, began: taken.began, redo }, isDone);
+    const dueAt = isDone ? null : now();
+    store.add({ id: request.id, thread: thread.n, dueAt, state }, extracted?.value);
+    alarms.scheduleBy(dueAt ?? runner.nextDue());
+    return ok({ ingestId: request.id, ...answer, status: state.status });
+  }
+
+  /**
+   * What to extract again. A call that brings nothing new tries again what failed: `other` is the newest ingest that does so already,
+   * or does now.
+   */
+  #again(
+    thread: StoredThread,
+    request: IngestRequest,
+    {
+      owned,
+      failed,
+      stored,
+      changed,
+      isExtracted,
+    }: Taken & Pick<Placed, "stored" | "changed"> & { isExtracted: boolean },
+  ): { other?: StoredIngest | undefined; redo: Range[] } {
+    if (changed.length > 0)
+      return { redo: [...owned, ...withoutAll(this.#changedIn(changed, request), owned)] };
+    const isNew = stored > 0 || request.extracted !== undefined;
+    const isRepeated = !isNew && (isExtracted || request.bodies.length > 0);
+    const failedAgain = isRepeated ? within(failed, request) : [];
+    const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
+    for (const one of others) if (one.dueAt === null) queueAgain(one, this.#deps);
+    // The ingest in which it failed may be gone.
+    return { other: others[0], redo: others.length === 0 ? [...owned, ...failedAgain] : owned };
+  }
+
+  /** Sets the names of the owner that the request gives; true if they are others than before. */
+  #setOwners(thread: StoredThread, { owners, by }: IngestRequest): Result<boolean> {
     const known = thread.speakers ?? UNNAMED;
-    const ownersChanged = owners !== undefined && !sameOwners(known.owners, owners);
-    if (ownersChanged && !isPerson(request.by.trust))
+    if (owners === undefined || sameOwners(known.owners, owners)) return ok(false);
+    if (!isPerson(by.trust))
       return fail("trust_too_low", {
         message: "A token of this trust does not say which names are the owner's.",
         details: [{ path: "body.owners", message: "needs a token of the trust `user` or `operator`" }],
       });
-    // Before the messages: an instruction is marked if it is the owner's.
-    if (ownersChanged) stores.threads.setSpeakers(thread, { ...known, owners });
-    const placed = placeMessages(this.#deps, thread, request);
-    if (!placed.ok) return placed;
-    const { seqs, stored, changed } = placed.value;
-    if (owners !== undefined && !areSpeakers(owners, stores.threads.get(thread.id)?.speakers ?? UNNAMED))
-      return invalidField(
-        "body.owners",
-        "names nobody: no user's message of this thread has one of these names",
-      );
-    const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
-    if (extracted !== undefined && !extracted.ok) return extracted;
-    const { store, languageModel, alarms, now } = this.#deps;
+    this.#deps.stores.threads.setSpeakers(thread, { ...known, owners });
+    return ok(true);
+  }
+
+  /** The failure where nobody in the thread has a name of the given owner; null otherwise. */
+  #ownersFailure({ id }: StoredThread, { owners }: IngestRequest): Failure | null {
+    if (owners === undefined) return null;
+    if (areSpeakers(owners, this.#deps.stores.threads.get(id)?.speakers ?? UNNAMED)) return null;
+    return invalidField(
+      "body.owners",
+      "names nobody: no user's message of this thread has one of these names",
+    );
+  }
+
+  /**
+   * How far the thread is extracted, the ranges that this ingest takes over (`owned`) as other names are the owner's, and those that
+   * stay failed. A fork keeps the failed ones of its origin.
+   */
+  #takeOver(thread: StoredThread, request: IngestRequest, ownersChanged: boolean): Taken {
+    const { store } = this.#deps;
     const { marks: began, failed: before } = this.#extentOf(thread);
     const noted = ownersChanged ? ofOthersBefore(before, began) : before;
-    // This ingest takes these ranges over, and notes those that fail again. A fork keeps the failed ones of its origin.
     const owned = within(noted, request).filter(({ why }) => why === OWNERS);
-    const failed = owned.reduce((ranges, one) => without(ranges, one), noted);
+    const failed = withoutAll(noted, owned);
     if (ownersChanged || owned.length > 0 || (failed.length > 0 && store.marks(thread.n) === null))
       store.reach(thread.n, began, failed);
-    const last = stores.reader.lastSeq(thread);
-    const isExtracted = request.kinds.every((kind) => began[kind] >= last);
-    const isRepeated =
-      stored === 0 &&
-      changed.length === 0 &&
-      request.extracted === undefined &&
-      (isExtracted || request.bodies.length > 0);
-    const failedAgain = isRepeated ? within(failed, request) : [];
-    const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
-    for (const other of others) if (other.dueAt === null) queueAgain(other, this.#deps);
-    const state: IngestState = {
-      status: "queued",
-      threadId: thread.id,
+    return { began, owned, failed };
+  }
+
+  #newState(
+    request: IngestRequest,
+    found: Pick<IngestState, "threadId" | "stored" | "known" | "to" | "began" | "redo">,
+    isDone: boolean,
+  ): IngestState {
+    const { languageModel, now } = this.#deps;
+    return {
+      ...found,
+      ...(isDone ? { status: "done", finishedAt: now() } : { status: "queued" }),
       extract: [...request.kinds],
       model: languageModel?.name ?? null,
       by: request.by,
       scope: request.scope ?? null,
-      stored,
-      known: request.bodies.length - stored,
-      to: last,
-      began,
-      progress: began,
+      progress: found.began,
       failed: [],
-      // The ingest in which it failed may be gone.
-      redo: [
-        ...owned,
-        ...(changed.length > 0
-          ? owned.reduce((ranges, one) => without(ranges, one), this.#changedIn(changed, request))
-          : others.length === 0
-            ? failedAgain
-            : []),
-      ],
       ignoresMarks: false,
       attempts: 0,
       endsSessions: request.waitMs !== undefined,
@@ -202,23 +256,6 @@ export class IngestService {
       usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
       createdAt: now(),
     };
-    const [other] = others;
-    if (other !== undefined && isExtracted && owned.length === 0)
-      return ok({ ingestId: other.id, threadId: thread.id, stored, known: state.known, status: "queued" });
-    const isDone = request.extracted === undefined && isExtracted && state.redo.length === 0;
-    if (request.kinds.includes("episodes")) store.deleteFollowUp(thread.n);
-    store.add(
-      {
-        id: request.id,
-        thread: thread.n,
-        dueAt: isDone ? null : now(),
-        state: isDone ? { ...state, status: "done", finishedAt: now() } : state,
-      },
-      extracted?.value,
-    );
-    alarms.scheduleBy(isDone ? this.#deps.runner.nextDue() : now());
-    const status = isDone ? ("done" as const) : state.status;
-    return ok({ ingestId: request.id, threadId: thread.id, stored, known: state.known, status });
   }
 
   /** The messages to extract again, as they say something else now. An episode is of a session, and stays. */
@@ -287,6 +324,9 @@ export class IngestService {
     return viewOf(ingest, { marks: store.marks(ingest.thread), isRunning: runner.isRunning(ingest.id) });
   }
 }
+
+const withoutAll = (ranges: readonly FailedRange[], gone: readonly FailedRange[]): FailedRange[] =>
+  gone.reduce<FailedRange[]>((left, one) => without(left, one), [...ranges]);
 
 /** Why a range is extracted anew: other names were the owner's. */
 const OWNERS = "owners";

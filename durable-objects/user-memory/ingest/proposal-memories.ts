@@ -1,21 +1,16 @@
-import { checksAgainst, type Proposal } from "../../../src/domain/ingest/checks/check-proposal.ts";
 import { ok, type Result } from "../../../src/domain/errors.ts";
-import type { Candidate, Owner, Writer } from "../../../src/domain/memory/record.ts";
-import { leastOf, trustOfRole } from "../../../src/domain/memory/trust.ts";
-import type { WrittenBy } from "../../../src/domain/schema/provenance.ts";
+import type { Candidate, Owner } from "../../../src/domain/memory/record.ts";
 import type { IngestResult } from "../../../src/domain/schema/ingest.ts";
-import { RememberBody } from "../../../src/domain/schema/memory.ts";
-import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
-import { turn } from "../../../src/platform/turn.ts";
 import type { Prepared, Remembered } from "../../../src/contract/user-memory.ts";
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-store.ts";
 import type { StoredIngest } from "./ingest-store.ts";
-import type { Extractor, Step } from "./next-step.ts";
+import type { Step } from "./next-step.ts";
+import { type Proposed, proposedMemories } from "./proposed-memories.ts";
 
 type ProposalMemoriesDependencies = {
   embedder: Embedder;
@@ -43,14 +38,8 @@ export type Given = {
   done: (results: readonly IngestResult[], former: ReadonlySet<string>) => void;
 };
 
-/** A proposal as the body of a memory, or why it is none. */
-type Proposed = {
-  kind: MemoryKind;
-  sources: readonly number[];
-  body: RememberBody | null;
-  reasons: string[];
-  by: Writer;
-};
+/** A memory with the place of its proposal. */
+type PreparedProposal = { candidate: Prepared; index: number };
 
 /** Failures that another attempt may get past. */
 const PASSING: ReadonlySet<string> = new Set(["storage_unavailable", "migrations_not_applied"]);
@@ -65,7 +54,7 @@ export class ProposalMemories {
 
   /** Fails if D1 is away, and calls `done` in all other cases: other failures are results. */
   async store(owner: Owner, step: Step, given: Given): Promise<Result<null>> {
-    const proposed = await this.#proposed(step, given);
+    const proposed = await proposedMemories(step, given, this.#deps.lineage);
     const results: IngestResult[] = proposed.map(({ kind, sources, reasons }) => ({
       kind,
       outcome: "failed",
@@ -75,41 +64,16 @@ export class ProposalMemories {
     const prepared = await this.#prepare(owner, proposed, step.waiting);
     if (!prepared.ok) return prepared;
     const former = new Set<string>();
-    const settle = (
-      { index, candidate }: (typeof prepared.value)[number],
-      { memory, created, replaced, superseded }: Remembered,
-    ) => {
-      const live = created ? "created" : replaced === true ? "updated" : "known";
-      const outcome = memory.status === "quarantined" ? "quarantined" : live;
-      if (candidate.waited !== undefined) former.add(candidate.waited);
-      const reasons = memory.status === "quarantined" ? memory.reasons : undefined;
-      Object.assign(results[index] ?? {}, {
-        outcome,
-        memoryId: memory.id,
-        ...(reasons && { reasons }),
-        ...(superseded && { superseded: superseded.map(({ id }) => id) }),
-      });
-    };
-    const unknown: typeof prepared.value = [];
-    for (const one of prepared.value) {
-      const { index, candidate } = one;
-      const known =
-        candidate.status === "quarantined" && candidate.waited === undefined
-          ? await this.#deps.knownAs(owner, candidate)
-          : null;
-      const result = results[index];
-      if (known === null || result === undefined) unknown.push(one);
-      // A live memory has no reasons against it.
-      else results[index] = { kind: result.kind, outcome: "known", memoryId: known, sources: result.sources };
-    }
+    const unknown = await this.#unknown(owner, prepared.value, results);
     const remember = (some: typeof unknown, noted: () => void = () => {}) =>
       this.#deps.remember(owner, {
         memories: some.map(({ candidate }) => candidate),
         isWanted: given.isWanted,
         noted: (remembered) => {
           for (const [i, one] of remembered.entries()) {
-            const of = some[i];
-            if (of !== undefined) settle(of, one);
+            const { index = -1, candidate } = some[i] ?? {};
+            if (candidate?.waited !== undefined) former.add(candidate.waited);
+            Object.assign(results[index] ?? {}, outcomeOf(one));
           }
           noted();
         },
@@ -135,120 +99,19 @@ export class ProposalMemories {
     return ok(null);
   }
 
-  /** Checks one proposal after another: other calls run between two. */
-  async #proposed(
-    { proposals, extractor, window, judged }: Step,
-    { ingest, thread }: Given,
-  ): Promise<Proposed[]> {
-    const { facts, episodes, procedures } = proposals;
-    const check = checksAgainst(window);
-    const others = new Map(
-      window.flatMap(({ seq, speaker, isOwner }) => (isOwner || speaker === null ? [] : [[seq, speaker]])),
-    );
-    const times = new Map(window.map(({ seq, at }) => [seq, at]));
-    const roles = new Map(window.map(({ seq, role }) => [seq, role]));
-    const { scope, by: caller } = ingest.state;
-    const sourceOf = (seq: number) => {
-      const speaker = others.get(seq);
-      return {
-        thread: thread.id,
-        message: seq,
-        ...(speaker !== undefined && { speaker }),
-        extractor: nameOf(extractor),
-      };
-    };
-    /** The first message, with its speaker if each of the others has the same. */
-    const firstOf = (sources: readonly number[]) => {
-      const { speaker, ...first } = sourceOf(Math.min(...sources));
-      const isOnly = sources.every((seq) => others.get(seq) === speaker);
-      return { ...first, ...(isOnly && speaker !== undefined && { speaker }) };
-    };
-    const saidAt = (sources: readonly number[]): number | undefined =>
-      sources.reduce<number | undefined>((last, seq) => {
-        const at = times.get(seq);
-        return at === undefined || (last !== undefined && last > at) ? last : at;
-      }, undefined);
-    const propose = (
-      kind: MemoryKind,
-      proposal: Proposal,
-      {
-        fields,
-        checked,
-        statedBy,
-      }: { fields: Record<string, unknown>; checked: readonly string[]; statedBy?: number | undefined },
-    ): Proposed => {
-      const { sources } = proposal;
-      const isThere = sources.every((seq) => this.#deps.lineage.position(thread, seq) !== null);
-      const { success, data } = RememberBody.safeParse({
-        kind,
-        ...fields,
-        // A fact may cite what others say as well.
-        source: statedBy === undefined ? firstOf(sources) : sourceOf(statedBy),
-        ...(scope !== null && { scope }),
-      });
-      const reasons = !isThere ? ["source_deleted"] : !success ? ["invalid"] : [...checked];
-      const body = isThere && success ? { ...data, status: statusOf(reasons) } : null;
-      const said = sources.map((seq) => trustOfRole(roles.get(seq) ?? "tool"));
-      return {
-        kind,
-        sources,
-        body,
-        reasons,
-        by: {
-          // An episode by rules repeats what was said.
-          trust: leastOf(
-            caller.trust,
-            ...said,
-            ...(isByRules(extractor) && kind === "episode" ? [] : ["model" as const]),
-          ),
-          writtenBy: { ...caller.writtenBy, ...extractedBy(extractor) },
-          sources: sources.toSorted((a, b) => a - b).map(sourceOf),
-          ...(reasons.length > 0 && { reasons }),
-        },
-      };
-    };
-    const all: (() => Proposed | null)[] = [
-      ...facts.map((fact, place) => () => {
-        const { sources, validFrom = saidAt(sources), isDoubtful, ...given } = fact;
-        const { verdict, against } = judged?.[place] ?? { verdict: check("fact", fact), against: [] };
-        const { reasons: checked, sentence } = verdict;
-        // What a pattern misreads is no matter for review.
-        if (isByRules(extractor) && (checked.length > 0 || (isDoubtful && sentence === null))) return null;
-        const fields = {
-          ...(isDoubtful ? {} : given),
-          // A text of the caller's own model may say something else in the same words.
-          ...(sentence !== null && { text: sentence }),
-          ...(validFrom !== undefined && { validFrom }),
-          // The sentence is no later statement than its message.
-          ...(isByRules(extractor) && { createdAt: saidAt(sources) }),
-        };
-        return propose("fact", fact, {
-          fields,
-          checked: [...checked, ...against],
-          statedBy: verdict.stated?.message.seq,
-        });
-      }),
-      ...episodes.map((episode) => () => {
-        const at = Math.min(...episode.sources.map((seq) => times.get(seq) ?? Infinity));
-        const fields = {
-          text: episode.text,
-          dedupe: "merge",
-          ...(Number.isFinite(at) && { createdAt: at }),
-        };
-        return propose("episode", episode, { fields, checked: check("episode", episode).reasons });
-      }),
-      ...procedures.map((procedure) => () => {
-        const { sources: _sources, ...fields } = procedure;
-        return propose("procedure", procedure, { fields, checked: check("procedure", procedure).reasons });
-      }),
-    ];
-    const proposed: Proposed[] = [];
-    for (const one of all) {
-      if (proposed.length > 0) await turn();
-      const made = one();
-      if (made !== null) proposed.push(made);
+  /** The memories among these that add something to the live ones. Sets the results of the others. */
+  async #unknown(owner: Owner, prepared: readonly PreparedProposal[], results: IngestResult[]) {
+    const unknown: PreparedProposal[] = [];
+    for (const one of prepared) {
+      const { index, candidate } = one;
+      const mayBeKnown = candidate.status === "quarantined" && candidate.waited === undefined;
+      const known = mayBeKnown ? await this.#deps.knownAs(owner, candidate) : null;
+      const result = results[index];
+      if (known === null || result === undefined) unknown.push(one);
+      // A live memory has no reasons against it.
+      else results[index] = { kind: result.kind, outcome: "known", memoryId: known, sources: result.sources };
     }
-    return proposed;
+    return unknown;
   }
 
   /** The memories of the proposals that are any, each with the place of its proposal. `waiting`: by that, whose place they take. */
@@ -276,13 +139,14 @@ export class ProposalMemories {
   }
 }
 
-const statusOf = (reasons: readonly string[]) =>
-  reasons.length === 0 ? ("active" as const) : ("quarantined" as const);
-
-const isByRules = (extractor: Extractor): boolean => extractor !== "caller" && "rules" in extractor;
-
-const extractedBy = (extractor: Extractor): WrittenBy =>
-  extractor === "caller" || "rules" in extractor ? {} : { model: extractor.model, prompt: extractor.prompt };
-
-const nameOf = (extractor: Extractor): string =>
-  extractor === "caller" ? "caller" : "rules" in extractor ? extractor.rules : extractor.model;
+/** The fields of a result by the memory that its proposal has become. */
+function outcomeOf({ memory, created, replaced, superseded }: Remembered): Partial<IngestResult> {
+  const live = created ? "created" : replaced === true ? "updated" : "known";
+  const isWaiting = memory.status === "quarantined";
+  return {
+    outcome: isWaiting ? "quarantined" : live,
+    memoryId: memory.id,
+    ...(isWaiting && memory.reasons && { reasons: memory.reasons }),
+    ...(superseded && { superseded: superseded.map(({ id }) => id) }),
+  };
+}

@@ -147,22 +147,30 @@ export class SecondLook {
     for (const [place, fact] of given.proposals.facts.entries()) {
       if (place > 0) await turn();
       const verdict = check(fact);
-      const looked = given.facts[place] ?? {};
-      const shown = shownOf(fact, verdict);
-      const isSeen = shown !== null && looked.seen === (await hashOf(shown));
-      const isChanged = shown !== null && !isSeen && (looked.seen !== undefined || looked.why === REFUSED);
-      const changes = (looked.changes ?? 0) + (isChanged ? 1 : 0);
-      if (isChanged && !isTooLong(shown))
-        facts.push(changes <= CHANGES ? { changes } : { changes, why: "changed" });
-      else facts.push(looked);
-      const against =
-        shown === null ? [] : isTooLong(shown) ? [TOO_LONG] : isSeen && looked.holds === true ? [] : null;
-      const denies = isSeen && looked.holds === false;
-      judged.push({ verdict, against: against ?? [denies ? DENIED : NOT_LOOKED_AT] });
+      const { against, looked } = await judgedBy(given.facts[place] ?? {}, shownOf(fact, verdict));
+      facts.push(looked);
+      judged.push({ verdict, against });
     }
     const next = { ...given, facts };
     return isOver(next) ? { look: next, judged } : { look: next };
   }
+}
+
+/** Why a fact waits, by what the model saw of it and what it would see now; and its look, anew if its sentence has changed. */
+async function judgedBy(
+  looked: LookedAt,
+  shown: ShownFact | null,
+): Promise<{ against: readonly string[]; looked: LookedAt }> {
+  if (shown === null) return { against: [], looked };
+  if (isTooLong(shown)) return { against: [TOO_LONG], looked };
+  if (looked.seen === (await hashOf(shown))) {
+    const denied = looked.holds === false ? DENIED : NOT_LOOKED_AT;
+    return { against: looked.holds === true ? [] : [denied], looked };
+  }
+  const against = [NOT_LOOKED_AT];
+  if (looked.seen === undefined && looked.why !== REFUSED) return { against, looked };
+  const changes = (looked.changes ?? 0) + 1;
+  return { against, looked: changes <= CHANGES ? { changes } : { changes, why: "changed" } };
 }
 
 /** True if no fact waits for an answer. */

@@ -2,7 +2,7 @@ import { memoryOf } from "../../../src/domain/memory/record.ts";
 import type { Passage } from "../../../src/domain/ranking/passages.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
 import { seqOf } from "../core/position.ts";
-import type { RankedHit } from "./hybrid-search.ts";
+import type { RankedHit } from "./search-query.ts";
 import { type DocumentOfMessage, withoutSpeaker } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 

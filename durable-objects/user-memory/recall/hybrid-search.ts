@@ -1,74 +1,31 @@
-import type { Recall, SearchRequest } from "../../../src/contract/user-memory.ts";
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
 import { passageMatches, type WordStatistics } from "../../../src/domain/ranking/features.ts";
-import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
-import { isTrueIn, type NamedTime, ratedDates } from "../../../src/domain/ranking/named-time.ts";
+import { distinctPieces } from "../../../src/domain/ranking/lexicon.ts";
+import { isTrueIn, ratedDates } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
 import { isLong, type Passage } from "../../../src/domain/ranking/passages.ts";
 import { saidOnce } from "../../../src/domain/ranking/said-once.ts";
 import { rank } from "../../../src/domain/ranking/rank.ts";
 import { mayApply } from "../../../src/domain/ranking/applies.ts";
-import { asksForPast } from "../../../src/domain/ranking/asks.ts";
-import type { Signals } from "../../../src/domain/ranking/confidence.ts";
 import type { EmbedderKind, RankingModels } from "../../../src/domain/ranking/weights.ts";
-import type { Arm, Hit } from "../../../src/domain/schema/recall.ts";
+import type { Arm } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, candidatesAmong, type VectorResult } from "./arms.ts";
-import type { CandidateFilter, FilterRequest } from "./candidate-filter.ts";
 import type { MemorySource } from "../memories/memory-source.ts";
 import type { Neighbour } from "../threads/lineage.ts";
 import { isMessage, threadNumberOf } from "../core/position.ts";
 import type { Document, DocumentConditions } from "../search-index/documents.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
+import {
+  questionOf,
+  type RankedHit,
+  type SearchAnswer,
+  type SearchArm,
+  type SearchContext,
+  type SearchQuery,
+} from "./search-query.ts";
 import { corrected } from "./spelling.ts";
 
-type SearchQuery = SearchRequest &
-  Pick<Recall, "answerable"> &
-  FilterRequest & {
-    /** The query's vector of each model that documents have vectors of; the current model first. */
-    queryVectors: readonly TextEmbedding[];
-    /** The times that the query names. */
-    time: NamedTime | null;
-  };
-/** A document in its place of the ranking. */
-export type RankedHit = {
-  n: number;
-  score: number;
-  why: Hit["why"];
-  document: Document;
-  /** The time of a later statement that seems to replace it. */
-  replacedAt?: number;
-  /** The passage of a long text that matches the query best. */
-  passage?: Passage;
-};
-/** An arm without its time, which only the caller measures. */
-type SearchArm = Omit<Arm, "ms">;
-/** `isAnswerable`: the confidence reaches the threshold that the query asks for. */
-type SearchAnswer = {
-  ranked: RankedHit[];
-  arms: SearchArm[];
-  confidence: number;
-  isAnswerable: boolean;
-  signals?: Signals;
-  threshold?: number;
-};
-
-/** The parts of the object that a search uses. */
-type SearchContext = {
-  filter: CandidateFilter;
-  /** Null: words match only if they are equal. */
-  lexicon: Lexicon | null;
-  /** Number of documents in the index. */
-  size: number;
-  /** The messages among these positions that are deleted in the thread that shows them. */
-  unshown: (positions: readonly number[]) => ReadonlySet<number>;
-  /** Finds the neighbour of a message, `step` places after it in its thread. */
-  besides: (positions: readonly number[]) => Neighbour;
-  /** Finds messages with standing instructions, then those with preferences alone, the newest first. */
-  standing: (limit: number) => readonly number[];
-  /** Matching documents whose vectors are not cached, to be compared with the query too. */
-  uncached: () => readonly number[];
-};
 type ArmResults = {
   lexical: ArmResult | null;
   vector: VectorResult | null;
@@ -139,12 +96,9 @@ export class HybridSearch {
     query: SearchQuery,
     found: ArmResults,
     {
-      filter,
       words,
-      unshown,
-      besides,
-      standing,
-    }: Pick<SearchContext, "filter" | "unshown" | "besides" | "standing"> & { words: WordStatistics | null },
+      ...context
+    }: Omit<SearchContext, "lexicon" | "size" | "uncached"> & { words: WordStatistics | null },
   ): Omit<SearchAnswer, "arms"> {
     const ranks = {
       lexical: ranksOf(found.lexical),
@@ -152,53 +106,14 @@ export class HybridSearch {
       key: ranksOf(found.key),
       date: ranksOf(found.date),
     };
-    const seeds = [...new Set(Object.values(ranks).flatMap((one) => [...one.keys()]))];
-    const beside = besides(seeds.filter(isMessage));
-    const instructions = this.#instructions(query.query, { filter, standing, vector: found.vector });
-    const deleted = unshown([...withNeighbours(seeds, beside), ...instructions].filter(isMessage));
-    const isShown = (n: number) => !deleted.has(n);
-    // A deleted message contributes no neighbours.
-    const around = withNeighbours(seeds.filter(isShown), beside);
-    const shown = [...new Set([...around, ...instructions])].filter(isShown);
-    const documents = this.#index.documents.read(filter.matching(shown));
-    const { time } = query;
-    const dates = time === null ? [] : ratedDates(documents, time);
-    const numbers = documents.map(({ n }) => n);
-    const cosines = found.vector?.cosines(numbers);
-    const pieces = this.#index.vectors.rows.pieces(numbers);
-    const keys = new Map(found.key?.candidates.map(({ n, score }) => [n, score]));
-    const bm25 = new Map(found.lexical?.candidates.map(({ n, score }) => [n, score]));
-    const pool = pooled(
-      documents.map((document, i): Candidate => {
-        const { n, text, importance, createdAt } = document;
-        return {
-          n,
-          isMessage: isMessage(n),
-          text,
-          role: document.message?.role ?? null,
-          speaker: document.message?.name ?? null,
-          createdAt,
-          fact: document.validity?.id,
-          pieces: pieces.get(n) ?? (words === null ? NO_PIECES : distinctPieces(words.lexicon, text)),
-          words: bm25.get(n) ?? 0,
-          cosine: cosines?.get(n),
-          key: keys.get(n) ?? 0,
-          date: dates[i] ?? 0,
-          importance: importance ?? 0,
-          standing: document.standing?.map(([start, end]) => text.slice(start, end)),
-        };
-      }),
-      { sameThread, beside: (n, step) => (isMessage(n) ? beside(n, step) : null) },
-    );
-    const question = {
-      text: query.query,
-      now: query.referenceDate ?? query.moment.now,
-      isPast: query.timeMode !== "off" && time === null && asksForPast(query.query),
-      ...(time !== null && time.spans.length > 0 && { until: Math.max(...time.spans.map(({ to }) => to)) }),
-    };
+    const { documents, beside } = this.#documentsAround(query, { ranks, vector: found.vector, context });
+    const pool = pooled(this.#candidates(query, found, { documents, words }), {
+      sameThread,
+      beside: (n, step) => (isMessage(n) ? beside(n, step) : null),
+    });
     const explain = query.explain ?? false;
     const model = this.#models[embedderKind(query.queryVectors, words)];
-    const { ranked, confidence, signals } = rank(question, pool, {
+    const { ranked, confidence, signals } = rank(questionOf(query), pool, {
       words,
       model,
       ...(query.weights && { weights: query.weights }),
@@ -208,25 +123,12 @@ export class HybridSearch {
     const hits = ranked.flatMap(({ n, score, replacedAt, passage, explanation }): RankedHit[] => {
       const document = byNumber.get(n);
       if (document === undefined) return [];
-      const wasTrue = time !== null && document.validity !== undefined && isTrueIn(document.validity, time);
-      const [lexical, vector] = [ranks.lexical.get(n), ranks.vector.get(n)];
-      const why = {
-        ...(lexical !== undefined && { lexical }),
-        ...(vector !== undefined && { vector }),
-        ...(ranks.key.has(n) && { key: true as const }),
-        ...((ranks.date.has(n) || wasTrue) && { date: true as const }),
-        ...explanation,
+      const why = { ...reasonsOf(document, ranks, query.time), ...explanation };
+      const more = {
+        ...(replacedAt !== undefined && { replacedAt }),
+        ...(passage !== undefined && { passage }),
       };
-      return [
-        {
-          n,
-          score,
-          why,
-          document,
-          ...(replacedAt !== undefined && { replacedAt }),
-          ...(passage !== undefined && { passage }),
-        },
-      ];
+      return [{ n, score, why, document, ...more }];
     });
     const once = saidOnce(hits.slice(0, COMPARED_PER_HIT * query.k), ({ n, document }) => ({
       isMessage: isMessage(n),
@@ -236,12 +138,64 @@ export class HybridSearch {
     for (const [hit, passage] of passagesIn(distinct, query.query, words)) hit.passage = passage;
     const threshold = query.answerable === "strict" ? model.strictThreshold : model.threshold;
     const isAnswerable = confidence >= threshold;
-    return {
-      ranked: distinct,
-      confidence,
-      isAnswerable,
-      ...(explain && { signals, threshold }),
-    };
+    return { ranked: distinct, confidence, isAnswerable, ...(explain && { signals, threshold }) };
+  }
+
+  /** The documents that the arms found, those around them, and instructions; none that is deleted or does not match. */
+  #documentsAround(
+    { query }: SearchQuery,
+    {
+      ranks,
+      vector,
+      context: { filter, unshown, besides, standing },
+    }: {
+      ranks: Ranks;
+      vector: VectorResult | null;
+      context: Pick<SearchContext, "filter" | "unshown" | "besides" | "standing">;
+    },
+  ): { documents: Document[]; beside: Neighbour } {
+    const seeds = [...new Set(Object.values(ranks).flatMap((one) => [...one.keys()]))];
+    const beside = besides(seeds.filter(isMessage));
+    const instructions = this.#instructions(query, { filter, standing, vector });
+    const deleted = unshown([...withNeighbours(seeds, beside), ...instructions].filter(isMessage));
+    const isShown = (n: number) => !deleted.has(n);
+    // A deleted message contributes no neighbours.
+    const around = withNeighbours(seeds.filter(isShown), beside);
+    const shown = [...new Set([...around, ...instructions])].filter(isShown);
+    return { documents: this.#index.documents.read(filter.matching(shown)), beside };
+  }
+
+  /** The documents with what the arms know of each. */
+  #candidates(
+    { time }: SearchQuery,
+    found: ArmResults,
+    { documents, words }: { documents: readonly Document[]; words: WordStatistics | null },
+  ): Candidate[] {
+    const dates = time === null ? [] : ratedDates(documents, time);
+    const numbers = documents.map(({ n }) => n);
+    const cosines = found.vector?.cosines(numbers);
+    const pieces = this.#index.vectors.rows.pieces(numbers);
+    const keys = scoresOf(found.key);
+    const bm25 = scoresOf(found.lexical);
+    return documents.map((document, i) => {
+      const { n, text, importance, createdAt } = document;
+      return {
+        n,
+        isMessage: isMessage(n),
+        text,
+        role: document.message?.role ?? null,
+        speaker: document.message?.name ?? null,
+        createdAt,
+        fact: document.validity?.id,
+        pieces: pieces.get(n) ?? (words === null ? NO_PIECES : distinctPieces(words.lexicon, text)),
+        words: bm25.get(n) ?? 0,
+        cosine: cosines?.get(n),
+        key: keys.get(n) ?? 0,
+        date: dates[i] ?? 0,
+        importance: importance ?? 0,
+        standing: document.standing?.map(([start, end]) => text.slice(start, end)),
+      };
+    });
   }
 
   /** The messages with instructions that are nearest to the query, or the newest. They share few words with what they are about. */
@@ -304,6 +258,24 @@ function withNeighbours(seeds: readonly number[], beside: Neighbour): number[] {
 
 const sameThread = (a: number, b: number): boolean =>
   isMessage(a) && isMessage(b) && threadNumberOf(a) === threadNumberOf(b);
+
+/** The ranks of a document in the arms that found it. */
+function reasonsOf({ n, validity }: Document, ranks: Ranks, time: SearchQuery["time"]) {
+  const wasTrue = time !== null && validity !== undefined && isTrueIn(validity, time);
+  const [lexical, vector] = [ranks.lexical.get(n), ranks.vector.get(n)];
+  return {
+    ...(lexical !== undefined && { lexical }),
+    ...(vector !== undefined && { vector }),
+    ...(ranks.key.has(n) && { key: true as const }),
+    ...((ranks.date.has(n) || wasTrue) && { date: true as const }),
+  };
+}
+
+const scoresOf = (result: ArmResult | null): Map<number, number> =>
+  new Map(result?.candidates.map(({ n, score }) => [n, score]));
+
+/** The rank of each document in each arm. */
+type Ranks = Record<"lexical" | "vector" | "key" | "date", ReadonlyMap<number, number>>;
 
 const ranksOf = (result: ArmResult | null): Map<number, number> =>
   new Map(result?.candidates.map(({ n }, i) => [n, i + 1]));

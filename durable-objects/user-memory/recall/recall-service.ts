@@ -15,7 +15,8 @@ import type { MemorySource } from "../memories/memory-source.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import { isMessage } from "../core/position.ts";
-import type { HybridSearch, RankedHit } from "./hybrid-search.ts";
+import type { HybridSearch } from "./hybrid-search.ts";
+import type { RankedHit } from "./search-query.ts";
 import { isOfMessage } from "../search-index/documents.ts";
 import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
@@ -73,15 +74,9 @@ export class RecallService {
     if (target?.model === model && index.enqueue(target)) alarms.scheduleBy(now());
     const moment = this.#moment(request);
     const time = request.timeMode === "off" ? null : this.#namedTime(request, moment);
-    const query = {
-      ...request,
-      time,
-      moment: {
-        ...moment,
-        ...validIn(time, moment, request.timeMode !== "off" && asksForPast(request.query)),
-      },
-      ...(ranges && { ranges }),
-    };
+    const isPast = request.timeMode !== "off" && asksForPast(request.query);
+    const valid = { ...moment, ...validIn(time, moment, isPast) };
+    const query = { ...request, time, moment: valid, ...(ranges && { ranges }) };
     const began = now();
     const querying = this.#queryVectorize(query);
     const former = await this.#formerVectors(query.query, model);

@@ -145,11 +145,7 @@ export class Importer {
     if (forkSeq > line.lastSeq) return invalidField("lastSeq", "is less than what the thread shares");
     // Later messages of the parent are not shared.
     if (parent !== null) stores.threads.reach(parent, forkSeq);
-    // Messages that it shares bring no names any more.
-    const known = parent?.speakers ?? null;
-    const speakers = line.owners
-      ? { ...(known ?? { names: [], hasUnnamed: false }), owners: line.owners }
-      : known;
+    const speakers = speakersOf(parent, line);
     const thread = stores.threads.restore(line, { parent: parent?.n ?? null, forkSeq, speakers });
     // The shared messages are there; hidden ones follow in lines of their own.
     for (const shared of [...stores.lineage.segments(thread)].slice(1))
@@ -219,4 +215,10 @@ export class Importer {
     if (line.expiresAt !== undefined) alarms.scheduleBy(line.expiresAt + 1);
     return ok("imported");
   }
+}
+
+/** The speakers of a thread as it begins. Messages that it shares bring no names any more. */
+function speakersOf(parent: StoredThread | null, { owners }: Of<"thread">): StoredThread["speakers"] {
+  const known = parent?.speakers ?? null;
+  return owners ? { ...(known ?? { names: [], hasUnnamed: false }), owners } : known;
 }

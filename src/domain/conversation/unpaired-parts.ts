@@ -40,24 +40,25 @@ function findProviderCalls(messages: readonly AnyMessage[], unpaired: Places): v
     const awaited = new Set(content.filter((part) => isCallPart(part) && !isProviderCall(part)).map(idOf));
     /** The provider's calls of this message, with the parts that go with them. */
     const own = new Map<string | undefined, string[]>();
-    for (const [i, part] of content.entries()) {
-      const here = place(n, { list: "content", i });
+    const isPaired = (part: unknown, here: string): boolean => {
       const id = idOf(part);
       if (isProviderCall(part)) {
-        if (id === undefined || open.has(id) || own.has(id)) unpaired.add(here);
-        else {
-          own.set(id, [here]);
-          open.set(id, own.get(id) ?? []);
-        }
-      } else if (textField(part, "type") === "tool-approval-request") {
-        // The approval of a call goes where the call goes.
-        if (own.has(id)) own.get(id)?.push(here);
-        else if (!awaited.has(id)) unpaired.add(here);
+        if (id === undefined || open.has(id) || own.has(id)) return false;
+        const places = [here];
+        own.set(id, places);
+        open.set(id, places);
+        return true;
       }
+      // The approval of a call goes where the call goes.
+      if (textField(part, "type") === "tool-approval-request")
+        return own.get(id)?.push(here) !== undefined || awaited.has(id);
       // Elsewhere a result is the user's, or a tool's.
-      else if (isResultPart(part) || isProviderResult(part)) {
-        if (id === undefined || !open.delete(id)) unpaired.add(here);
-      }
+      const isResult = isResultPart(part) || isProviderResult(part);
+      return !isResult || (id !== undefined && open.delete(id));
+    };
+    for (const [i, part] of content.entries()) {
+      const here = place(n, { list: "content", i });
+      if (!isPaired(part, here)) unpaired.add(here);
     }
   }
   give();

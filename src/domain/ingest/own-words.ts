@@ -60,7 +60,10 @@ export function ownWords(text: string): string {
   const looked = text.slice(0, READ);
   const { languages } = read(looked);
   const lines = withoutQuotations(looked.replaceAll(FENCED, hidden)).split("\n");
-  const [entries, rows] = [ENTRY, ROW].map((form) => lines.map((line) => form.test(line.slice(0, 200))));
+  const [entries, rows] = [ENTRY, ROW].map((form) => lines.map((line) => form.test(line.slice(0, 200)))) as [
+    boolean[],
+    boolean[],
+  ];
   let isOver = false;
   let isOwnList = false;
   let isQuoted = false;
@@ -72,12 +75,9 @@ export function ownWords(text: string): string {
         isOver ||= [trimmed.slice(0, LONG_PARAGRAPH), trimmed.slice(-LONG_PARAGRAPH)].some(isPasted);
         return hidden(line);
       }
-      const isSalutation = i > 1 && lines[i - 1]?.trim() === "" && SALUTATION.test(trimmed);
-      isOver ||= isPasted(trimmed) || isSalutation;
+      isOver ||= isPasted(trimmed) || isSalutation(lines, i);
       isOwnList &&= trimmed !== "";
-      const isData = [...(isOwnList ? [] : [entries]), rows].some(
-        (those) => those?.[i] === true && (those[i - 1] === true || those[i + 1] === true),
-      );
+      const isData = (isOwnList ? [rows] : [entries, rows]).some((those) => isAmong(those, i));
       isQuoted = (isQuoted && /^\p{Ll}/u.test(trimmed)) || OPEN_LINE.test(line);
       if (isOver || isQuoted || isData || MARKED_LINE.test(line)) return hidden(line);
       const handed = isOwnList ? UNHANDED : handedIn(line, languages);
@@ -87,6 +87,13 @@ export function ownWords(text: string): string {
     })
     .join("\n");
 }
+
+/** A line of a form beside another of it. */
+const isAmong = (those: readonly boolean[], i: number): boolean =>
+  those[i] === true && (those[i - 1] === true || those[i + 1] === true);
+
+const isSalutation = (lines: readonly string[], i: number): boolean =>
+  i > 1 && lines[i - 1]?.trim() === "" && SALUTATION.test(lines[i]?.trim() ?? "");
 
 type Handed = { from: number; isOver: boolean; isOwnList: boolean };
 const UNHANDED: Handed = { from: Infinity, isOver: false, isOwnList: false };
@@ -107,18 +114,19 @@ function handedIn(line: string, languages: Reading["languages"]): Handed {
     const before = read(sentence, languages);
     start = colon + 1;
     // "Some facts about me:" begins a list of the user's, and "in English:" a text.
-    const isOf = (has(before, "self") || has(before, "whose")) && !PARTS.has(before.said);
+    const isOf = isOfSpeaker(before) && !PARTS.has(before.said);
     const isOwn = isOf || has(before, "frames");
     const rest = readPart(line.slice(start), before);
     const isHanding =
-      HANDING.some((cue) => has(withoutWords(before, "frames"), cue)) ||
-      (!isOwn && (has(rest, "self") || has(rest, "whose")));
+      HANDING.some((cue) => has(withoutWords(before, "frames"), cue)) || (!isOwn && isOfSpeaker(rest));
     const isLast = line.slice(start).trim() === "";
     const isOwnList = isLast && isOf && !isHanding && !has(before, "others");
     if (isHanding || isLast) return { from: start, isOver: isLast && (isHanding || !isOwn), isOwnList };
   }
   return UNHANDED;
 }
+
+const isOfSpeaker = (reading: Reading): boolean => has(reading, "self") || has(reading, "whose");
 
 /** A text with marks in place of its quotations: of those that nobody closes, up to its end. */
 function withoutQuotations(text: string): string {

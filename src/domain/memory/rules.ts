@@ -42,26 +42,9 @@ export function rememberIn(draft: Draft, owner: Owner, given: Statement): Result
   const externalId = candidate.status === "active" ? body.externalId : undefined;
   const taken = takenBy(draft, externalId, identity.id);
   if (taken !== null) return taken;
-  const held = against(draft, candidate);
-  const contrary = held !== null && !states(held, candidate) ? held : opposites[0];
-  if (contrary !== undefined && candidate.policy === "reject") return conflict(contrary);
-  if (held !== null && candidate.replaces === false && !states(held, candidate))
-    return wait(draft, owner, candidate, { held, reason: REPLACES });
-  const stronger = [...(held === null ? [] : [held]), ...opposites].filter(
-    (row) => candidate.policy !== "lastWriter" && outranks(row.trust, candidate.by.trust),
-  );
-  const [guarded] = stronger;
-  if (held !== null && guarded === held && states(held, candidate)) {
-    const provenance = withSources(held, candidate, held.provenance ?? {});
-    return ok({ row: amend(draft, held, { provenance }), created: false });
-  }
-  const isStated = guarded !== undefined && isStatedSince(given, stronger);
-  if (guarded !== undefined && !isStated)
-    return wait(draft, owner, candidate, { held: guarded, reason: CONFLICT });
-  // The next writer without a statement is held as well.
-  const settled = isStated
-    ? { ...candidate, by: { ...candidate.by, trust: trustOfRole("user") } }
-    : candidate;
+  const contest = contested(draft, owner, { given, candidate, opposites });
+  if ("ruled" in contest) return contest.ruled;
+  const { settled } = contest;
   const ruled =
     identity.how === "supersede" ? supersede(draft, owner, settled) : addOrReplace(draft, owner, settled);
   if (!ruled.ok) return ruled;
@@ -72,6 +55,37 @@ export function rememberIn(draft: Draft, owner: Owner, given: Statement): Result
   return fail("invalid_request", {
     details: [{ path: "validTo", message: "is not after validFrom, which is now unless set" }],
   });
+}
+
+/** A candidate beside the stored facts that it restates or contradicts: its ruling if they hold it off, or as it may be written. */
+function contested(
+  draft: Draft,
+  owner: Owner,
+  {
+    given,
+    candidate,
+    opposites,
+  }: { given: Statement; candidate: Candidate; opposites: readonly MemoryRow[] },
+): { ruled: Result<Ruled> } | { settled: Candidate } {
+  const held = against(draft, candidate);
+  const isContrary = held !== null && !states(held, candidate);
+  const contrary = isContrary ? held : opposites[0];
+  if (contrary !== undefined && candidate.policy === "reject") return { ruled: conflict(contrary) };
+  if (isContrary && candidate.replaces === false)
+    return { ruled: wait(draft, owner, candidate, { held, reason: REPLACES }) };
+  const stronger = [...(held === null ? [] : [held]), ...opposites].filter(
+    (row) => candidate.policy !== "lastWriter" && outranks(row.trust, candidate.by.trust),
+  );
+  const [guarded] = stronger;
+  if (guarded === undefined) return { settled: candidate };
+  if (guarded === held && !isContrary) {
+    const provenance = withSources(held, candidate, held.provenance ?? {});
+    return { ruled: ok({ row: amend(draft, held, { provenance }), created: false }) };
+  }
+  if (!isStatedSince(given, stronger))
+    return { ruled: wait(draft, owner, candidate, { held: guarded, reason: CONFLICT }) };
+  // The next writer without a statement is held as well.
+  return { settled: { ...candidate, by: { ...candidate.by, trust: trustOfRole("user") } } };
 }
 
 /** True if a model writes what the owner of the memory has stated after these facts were written. */

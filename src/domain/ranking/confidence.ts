@@ -82,17 +82,16 @@ export function signalsOf(
     lacksType: line !== undefined && typeTest(question)(line.text.slice(0, LOOKED_AT)) ? 1 : 0,
     date: Math.max(0, line?.date ?? 0),
     task: TASK.test(question) ? 1 : 0,
-    personal:
-      PERSONAL.test(question) ||
-      asksForAdvice(question) ||
-      names.some(isKnown) ||
-      [...new Set(pool.map(({ speaker }) => speaker))].some(
-        (speaker) => speaker !== null && mentions(question, speaker),
-      )
-        ? 1
-        : 0,
+    personal: isAboutSomebody(question, pool) || names.some(isKnown) ? 1 : 0,
   };
 }
+
+const isAboutSomebody = (question: string, pool: readonly PooledCandidate[]): boolean =>
+  PERSONAL.test(question) ||
+  asksForAdvice(question) ||
+  [...new Set(pool.map(({ speaker }) => speaker))].some(
+    (speaker) => speaker !== null && mentions(question, speaker),
+  );
 
 const greatest = (live: readonly number[], cosine: Float32Array): number =>
   live.reduce((most, i) => Math.max(most, cosine[i] ?? 0), 0);

@@ -13,6 +13,7 @@ import {
 } from "./features.ts";
 import { isLong, type Passage } from "./passages.ts";
 import type { CandidateKind, PooledCandidate } from "./pool.ts";
+import type { Judgement } from "./judgement.ts";
 import { reasonOf } from "./reason.ts";
 import { bestOf, secondStage } from "./second-stage.ts";
 import type { RankingModel } from "./weights.ts";
@@ -78,17 +79,9 @@ export function rank(
       ? NO_PASSAGES
       : byPassages(question.text, first, { pool, table, matches, weightOf, words });
   const factor = weights.statements ?? 1;
-  const judged =
-    factor === 0
-      ? []
-      : secondStage(question.text, {
-          pool,
-          sums: first,
-          words,
-          until: question.until,
-          isPast: question.isPast ?? false,
-          weights: model.statements,
-        });
+  const { until, isPast = false } = question;
+  const stage = { pool, sums: first, words, until, isPast, weights: model.statements };
+  const judged = factor === 0 ? [] : secondStage(question.text, stage);
   const sums = first.map((sum, i) => sum + factor * (judged[i]?.added ?? 0));
   // An instruction says how to answer, and is no answer: the scores of the others do not depend on it.
   const answering = sums.map(
@@ -108,23 +101,21 @@ export function rank(
   const estimate = asksNothing(question.text) ? 0 : confidenceOf(signals, model.confidence);
   const confidence = table.key.reduce((greatest, key) => Math.max(greatest, key), estimate);
   const ranked = pool
-    .map(({ n, kind }, i) => {
+    .map((one, i) => {
       const sum = sums[i] ?? 0;
       const score = confidence * Math.min(1, 2 ** ((sum - most) / HALVED_BY));
-      const { added = 0, replacedBy } = judged[i] ?? {};
-      const passage = passages.get(i)?.passage;
+      const judgement = judged[i];
+      const replacedBy = judgement?.replacedBy;
       const replacedAt = replacedBy === undefined ? undefined : pool[replacedBy]?.createdAt;
+      const passage = passages.get(i)?.passage;
       return {
-        n,
+        n: one.n,
         sum,
         score,
         ...(replacedAt !== undefined && { replacedAt }),
         ...(passage !== undefined && { passage }),
         ...(explain && {
-          explanation: {
-            ...explanationOf(table, i, { kind, weightOf, statements: factor * added }),
-            sentence: reasonOf(table, i, { judgement: judged[i], replacedAt }),
-          },
+          explanation: explanationOf(table, i, { kind: one.kind, weightOf, factor, judgement, replacedAt }),
         }),
       };
     })
@@ -216,8 +207,21 @@ const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;
 function explanationOf(
   table: FeatureTable,
   i: number,
-  { kind, weightOf, statements }: { kind: CandidateKind; weightOf: WeightOf; statements: number },
-): Omit<Explanation, "sentence"> {
+  {
+    kind,
+    weightOf,
+    factor,
+    judgement,
+    replacedAt,
+  }: {
+    kind: CandidateKind;
+    weightOf: WeightOf;
+    factor: number;
+    judgement: Judgement | undefined;
+    replacedAt: number | undefined;
+  },
+): Explanation {
+  const statements = factor * (judgement?.added ?? 0);
   const parts: ScoreParts = statements === 0 ? {} : { statements: rounded(statements) };
   for (const name of groupNames) {
     const group: readonly Feature[] = groups[name];
@@ -228,5 +232,6 @@ function explanationOf(
     const value = table[name][i] ?? 0;
     return value === 0 ? [] : [[name, rounded(value)] as const];
   });
-  return { parts, features: Object.fromEntries(present), kind };
+  const sentence = reasonOf(table, i, { judgement, replacedAt });
+  return { sentence, parts, features: Object.fromEntries(present), kind };
 }

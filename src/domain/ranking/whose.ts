@@ -92,26 +92,22 @@ export function judgeWhose(
     const judgement = judged[i];
     if (judgement === undefined) continue;
     const relative = relativeIn(text);
+    const isAdvice = isOwnDeed && one.role === "assistant" && ADVISES.test(text);
     const isOfOther =
       relative === null
-        ? isSaidByOther(one, text, named) ||
-          (isOwnDeed && one.role === "assistant" && ADVISES.test(text)) ||
-          names.some((name) => hasLonger(one.text, name))
-        : relatives.length === 0
-          ? isOwn
-          : !relatives.some((asked) => mayBeSame(asked, relative));
+        ? isAdvice || isSaidByOther(one, text, named) || names.some((name) => hasLonger(one.text, name))
+        : isOfOtherRelative(relative, relatives, isOwn);
     judgement.isOfOther = isOfOther;
     if (isOfOther) judgement.added -= whose * (relatives.length > 0 ? SURE : 1);
-    else if (
-      isOwn &&
-      relative === null &&
-      one.role !== "assistant" &&
-      one.kind !== "people" &&
-      OWN.test(one.text)
-    )
-      judgement.added += whose;
+    else if (isOwn && relative === null && isOfUser(one)) judgement.added += whose;
   }
 }
+
+const isOfOtherRelative = (relative: string, asked: readonly string[], isOwn: boolean): boolean =>
+  asked.length === 0 ? isOwn : !asked.some((one) => mayBeSame(one, relative));
+
+const isOfUser = ({ role, kind, text }: PooledCandidate): boolean =>
+  role !== "assistant" && kind !== "people" && OWN.test(text);
 
 /** "I" and "my" of a speaker whom the question does not name, where it names another. */
 const isSaidByOther = ({ speaker }: PooledCandidate, text: string, named: readonly string[]): boolean =>

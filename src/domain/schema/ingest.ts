@@ -94,6 +94,14 @@ const ingesting = z.strictObject({
   }),
 });
 
+/** The paths of the sources that are no index of so many messages. */
+const unknownSources = (extracted: z.infer<typeof Extracted>, messages: number): PropertyKey[][] =>
+  Object.entries(extracted).flatMap(([kind, list]) =>
+    list.flatMap((one, i) =>
+      one.sources.flatMap((source, j) => (source < messages ? [] : [["extracted", kind, i, "sources", j]])),
+    ),
+  );
+
 export const IngestBody = ingesting
   .superRefine(({ threadId, messages, sessionId, createdAt, extracted = {} }, context) => {
     const refuse = (path: PropertyKey[], error: string) =>
@@ -113,11 +121,7 @@ export const IngestBody = ingesting
     }
     if (Array.isArray(createdAt) && createdAt.length !== messages.length)
       refuse(["createdAt"], `has ${createdAt.length} times for ${messages.length} messages`);
-    for (const [kind, found = []] of Object.entries(extracted))
-      for (const [i, one] of found.entries())
-        for (const [j, index] of one.sources.entries())
-          if (index >= messages.length)
-            refuse(["extracted", kind, i, "sources", j], "is no index of `messages`");
+    for (const path of unknownSources(extracted, messages.length)) refuse(path, "is no index of `messages`");
   })
   .openapi("Ingest", {
     example: {

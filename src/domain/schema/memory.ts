@@ -9,6 +9,7 @@ import {
   isFixed,
   memoryFields,
   memoryKind,
+  type MemoryKind,
   memoryStatus,
   memoryText,
   optionalFields,
@@ -59,6 +60,19 @@ function checkFields(body: z.infer<typeof remembered>, context: Context): void {
   const kind = body.kind ?? "fact";
   refuseForeignFields(kind, body, refuse);
   if (kind === "procedure" && body.title === undefined) refuse("title", "is required of a procedure");
+  checkContent(kind, body, refuse);
+  if (body.validTo !== undefined && body.validFrom !== undefined && body.validTo <= body.validFrom)
+    refuse("validTo", "is not after validFrom");
+  if (body.createdAt !== undefined && body.updatedAt !== undefined && body.updatedAt < body.createdAt)
+    refuse("updatedAt", "is before createdAt");
+}
+
+/** A memory has a text or a whole triple, and a fact with a triple has no key. */
+function checkContent(
+  kind: MemoryKind,
+  body: z.infer<typeof remembered>,
+  refuse: (field: string, message: string) => void,
+): void {
   const triple = body.subject !== undefined && body.predicate !== undefined;
   if (body.object !== undefined && !triple) refuse("object", "goes with a subject and a predicate");
   if (body.key !== undefined && triple) refuse("key", "goes with a fact that has no triple");
@@ -69,10 +83,6 @@ function checkFields(body: z.infer<typeof remembered>, context: Context): void {
       "text",
       kind === "fact" ? "is required, unless there are a subject, a predicate and an object" : "is required",
     );
-  if (body.validTo !== undefined && body.validFrom !== undefined && body.validTo <= body.validFrom)
-    refuse("validTo", "is not after validFrom");
-  if (body.createdAt !== undefined && body.updatedAt !== undefined && body.updatedAt < body.createdAt)
-    refuse("updatedAt", "is before createdAt");
 }
 
 export const RememberBody = remembered

@@ -1,7 +1,7 @@
 import { withDeadline } from "../../platform/deadline.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
-import type { Arm, RecallAnswer, RecallBody } from "../../domain/schema/recall.ts";
+import type { Arm, Hit, RecallAnswer, RecallBody } from "../../domain/schema/recall.ts";
 import type { Services } from "../services.ts";
 import { distinctBy } from "../../domain/memory/distinct.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
@@ -38,57 +38,100 @@ export async function recall(
   const isTalk = answerable !== "off" && isSmallTalk(given);
   const { query, cut } = searchedQuery(given);
   const queryVector = await embedOne(needs.embedder, query, "query");
-  const deep = rerank && needs.recall.reranker !== null;
   const asked = {
     ...withFilter(body),
     answerable,
     query,
-    k: deep ? Math.max(k, RERANKED) : k,
+    k: rerank ? searchedFor(needs, k) : k,
     queryVector,
     embeddedMs: needs.now() - began,
   };
-  const shared = [...new Set(owners)].filter((owner) => owner !== user);
-  const [own, ...others] = await Promise.all([
-    recallOf(needs, user, {
-      ...asked,
-      ...(!readOnly && !isTalk && { shown: { k, minScore, abstains: answerable !== "off" } }),
-    }),
-    // Leaves out a shared owner that does not answer; the arm `owners` reports it.
-    ...shared.map((owner) =>
-      withDeadline(recallOf(needs, owner, asked), SHARED_WITHIN_MS).catch((error: unknown) => {
-        console.error({ message: "a shared owner does not answer", error: String(error) });
-        return null;
-      }),
-    ),
-  ]);
-  if (!own.ok) return own;
-  const answers = others.flatMap((other) => (other?.ok === true ? [other.value] : []));
-  const joined = mergeAnswers([own.value, ...answers]);
-  if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
-  const { isAnswerable: wasAnswerable, recallId: _ofSurest, ...rest } = joined;
-  const { recallId } = own.value;
-  const found = {
-    ...rest,
-    ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
-  };
-  const explain = body.explain ?? false;
-  const answer = rerank && !isTalk ? await rerankHits(needs, query, { answer: found, k, explain }) : found;
-  // Both models have the thresholds in common.
-  const { threshold, strictThreshold } = needs.recall.models.static;
-  const isAnswerable =
-    answer.confidence === found.confidence
-      ? wasAnswerable
-      : answer.confidence >= (answerable === "strict" ? strictThreshold : threshold);
+  const shown = readOnly || isTalk ? undefined : { k, minScore, abstains: answerable !== "off" };
+  const joined = await ofAllOwners(needs, user, { owners, query: asked, shown });
+  if (!joined.ok) return joined;
+  const { isAnswerable, ...answer } =
+    rerank && !isTalk
+      ? await reranked(needs, joined.value, { query, k, explain: body.explain, answerable })
+      : joined.value;
   const abstains = isTalk || (answerable !== "off" && !isAnswerable);
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
   const degraded = answer.arms.some(failed);
   needs.recallMeter.count(needs.now(), { ms: needs.now() - began, abstained: abstains, degraded });
   return ok({
     ...answer,
-    ...(abstains ? { hits: [], abstained: true, nearest: hits } : { hits }),
+    ...shownHits(hits, abstains),
     degraded,
     ...(cut && { cut }),
   });
+}
+
+/** The merged answer of the user's object and of each shared owner's. `shown`: what the caller shows of the user's own. */
+async function ofAllOwners(
+  needs: Needs,
+  user: string,
+  {
+    owners,
+    query,
+    shown,
+  }: { owners: readonly string[]; query: Omit<Recall, "owner">; shown: Recall["shown"] },
+): Promise<Result<Recalled>> {
+  const shared = [...new Set(owners)].filter((owner) => owner !== user);
+  const [own, answers] = await Promise.all([
+    recallOf(needs, user, { ...query, ...(shown && { shown }) }),
+    sharedAnswers(needs, shared, query),
+  ]);
+  if (!own.ok) return own;
+  const { recallId: _surest, ...joined } = mergeAnswers([own.value, ...answers]);
+  if (shared.length > 0) joined.arms.push(sharedArm(answers, shared.length));
+  const { recallId } = own.value;
+  return ok({
+    ...joined,
+    ...(recallId !== undefined && { recallId: await needs.recallIds.sealed(recallId) }),
+  });
+}
+
+/** The answers of shared owners. Leaves out one that does not answer; the arm `owners` reports it. */
+async function sharedAnswers(
+  needs: Needs,
+  owners: readonly string[],
+  query: Omit<Recall, "owner">,
+): Promise<Recalled[]> {
+  const answers = await Promise.all(
+    owners.map((owner) =>
+      withDeadline(recallOf(needs, owner, query), SHARED_WITHIN_MS).catch((error: unknown) => {
+        console.error({ message: "a shared owner does not answer", error: String(error) });
+        return null;
+      }),
+    ),
+  );
+  return answers.flatMap((answer) => (answer?.ok === true ? [answer.value] : []));
+}
+
+const shownHits = (hits: Hit[], abstains: boolean): Pick<RecallAnswer, "hits" | "abstained" | "nearest"> =>
+  abstains ? { hits: [], abstained: true, nearest: hits } : { hits };
+
+/** The hits to search for, of which a reranker keeps `k`. */
+const searchedFor = ({ recall: { reranker } }: Needs, k: number): number =>
+  reranker === null ? k : Math.max(k, RERANKED);
+
+async function reranked(
+  needs: Needs,
+  { isAnswerable, ...found }: Recalled,
+  {
+    query,
+    k,
+    explain = false,
+    answerable,
+  }: { query: string; k: number; explain: boolean | undefined; answerable: RecallBody["answerable"] },
+): Promise<Recalled> {
+  const answer = await rerankHits(needs, query, { answer: found, k, explain });
+  if (answer.confidence === found.confidence) return { ...answer, isAnswerable };
+  // Both models have the thresholds in common.
+  const { threshold, strictThreshold } = needs.recall.models.static;
+  return {
+    ...answer,
+    isAnswerable: answer.confidence >= (answerable === "strict" ? strictThreshold : threshold),
+  };
 }
 
 type Narrowed = Pick<RecallBody, "tags" | "scope" | "filter">;

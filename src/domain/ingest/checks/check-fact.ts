@@ -4,6 +4,7 @@ import {
   has,
   plansSomething,
   readPart,
+  type Reading,
   speaksToTheMemory,
   withoutRoles,
   withoutWords,
@@ -13,7 +14,7 @@ import { GAP, READ } from "../own-words.ts";
 import type { FactProposal } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
 import { voicesOf, withSpeaker } from "./check-speaker.ts";
-import { clauseOf, placeOf } from "./clause.ts";
+import { type Clause, clauseOf, placeOf } from "./clause.ts";
 import { deniesAlone, isDenied, isOver } from "./ended.ts";
 import type { Conversation, Message, Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
@@ -45,7 +46,7 @@ const refused = (...reasons: Reason[]): Verdict => ({ reasons, sentence: null, s
 
 /** Checks a fact against the messages that it cites: one sentence in a user's own words has to state it. */
 export function checkFact(fact: FactProposal, conversation: Conversation): Verdict {
-  const { subject, predicate, object, text = "", sources } = fact;
+  const { subject, predicate, object, sources } = fact;
   const cited = conversation.of(sources);
   const said = cited.filter(({ source }) => source.role === "user");
   const voices = voicesOf(
@@ -55,19 +56,10 @@ export function checkFact(fact: FactProposal, conversation: Conversation): Verdi
   // The name of another is judged as a name: ids are names, too.
   const voiced = voices.find((voice) => voice.fact.subject !== subject)?.fact ?? fact;
   const whole = [voiced.subject, predicate, object, voiced.text ?? ""].join(" ");
-  const reasons: Reason[] = [];
-  const isTooLong =
-    [subject, predicate].some((part) => part.length > SHORT) ||
-    object.length > LONG ||
-    wordsOf(predicate).length > WORDS;
-  if (isTooLong || [subject, predicate].some((part) => part.trim() === "") || MARKUP.test(whole))
-    reasons.push("malformed");
-  if (holdsSecret(whole)) reasons.push("secret");
-  if (speaksToTheMemory(`${predicate} ${object}`) || speaksToTheMemory(withoutRoles(text)))
-    reasons.push("instruction");
+  const reasons = refusalsOfForm(fact, whole);
   if (hidesSomething(whole) || cited.some(({ hides }) => hides)) reasons.push("hidden_characters");
   // Its words are refused for their number: nothing is looked for.
-  if (isTooLong) return refused(...reasons);
+  if (isTooLong(fact)) return refused(...reasons);
   if (said.length === 0) return refused(...reasons, "not_said_by_user");
   const verdicts = voices.map((voice) =>
     stated(
@@ -78,6 +70,23 @@ export function checkFact(fact: FactProposal, conversation: Conversation): Verdi
   );
   const found = verdicts.find((one) => one.reasons.length === 0) ?? verdicts[0] ?? refused("not_about_user");
   return { ...found, reasons: [...new Set([...reasons, ...found.reasons])] };
+}
+
+const isTooLong = ({ subject, predicate, object }: FactProposal): boolean =>
+  [subject, predicate].some((part) => part.length > SHORT) ||
+  object.length > LONG ||
+  wordsOf(predicate).length > WORDS;
+
+/** Why a fact is none by its words alone. `whole`: all of them. */
+function refusalsOfForm(fact: FactProposal, whole: string): Reason[] {
+  const { subject, predicate, object, text = "" } = fact;
+  const isEmpty = [subject, predicate].some((part) => part.trim() === "");
+  const speaks = speaksToTheMemory(`${predicate} ${object}`) || speaksToTheMemory(withoutRoles(text));
+  return [
+    ...(isTooLong(fact) || isEmpty || MARKUP.test(whole) ? (["malformed"] as const) : []),
+    ...(holdsSecret(whole) ? (["secret"] as const) : []),
+    ...(speaks ? (["instruction"] as const) : []),
+  ];
 }
 
 /** The same of messages whose writer is the user. */
@@ -135,14 +144,32 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
   // "What I did not say is that I fear moths."
   if (clause === null || (begins(clause.whole, "asks") && !/[.!。！]$/u.test(sentence.text)))
     return "not_stated";
-  const { before, since, whole } = clause;
-  const { reading } = sentence;
-  if (sentence.has("roles") || sentence.has("memory") || begins(whole, "orders") || begins(reading, "orders"))
-    return "instruction";
-  const upTo = { ...before, said: since.said + whole.said };
+  if (isOrder(sentence, clause)) return "instruction";
   const claim = `${fact.predicate} ${fact.object}`;
+  return (
+    refusalByFrame(clause, { claim, predicate: fact.predicate, reading: sentence.reading }) ??
+    refusalByDenial(fact, clause, place) ??
+    (isOver(clause, fact.predicate) ? "not_stated" : null) ??
+    refusalByContext(place, conversation) ??
+    refusalOfSubject(fact, clause, place, conversation)
+  );
+}
+
+const isOrder = (sentence: Sentence, { whole }: Clause): boolean =>
+  sentence.has("roles") ||
+  sentence.has("memory") ||
+  begins(whole, "orders") ||
+  begins(sentence.reading, "orders");
+
+/** Why the words around a claim make it somebody else's, a scene, or a supposition. */
+function refusalByFrame(
+  clause: Clause,
+  { claim, predicate, reading }: { claim: string; predicate: string; reading: Reading },
+): Reason | null {
+  const { before, since, whole } = clause;
+  const upTo = { ...before, said: since.said + whole.said };
   // "She insists on paper copies" is no report of it.
-  const isReported = has(upTo, "reports") && !has(readPart(fact.predicate, reading), "reports");
+  const isReported = has(upTo, "reports") && !has(readPart(predicate, reading), "reports");
   if (clause.isBroken || isReported || has(before, "hands")) return "not_own_words";
   if (
     has({ ...before, said: before.said + whole.said }, "scenes") ||
@@ -151,7 +178,13 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
     (has(withoutWords(upTo, "frames"), "supposes") && !plansSomething(claim, reading))
   )
     return "not_stated";
-  const denies = deniesSomething(claim, reading);
+  return null;
+}
+
+/** Why a sentence denies a fact, or does not deny what the fact denies. */
+function refusalByDenial(fact: FactProposal, clause: Clause, place: Place): Reason | null {
+  const claim = `${fact.predicate} ${fact.object}`;
+  const denies = deniesSomething(claim, place.sentence.reading);
   if (denies !== isDenied(clause, claim)) return "negated";
   const next = place.message.sentences[place.i + 1];
   const replies = [clause.rest, ...(next === undefined || next.isQuestion ? [] : [next.reading])];
@@ -159,8 +192,7 @@ function refusalOf(fact: FactProposal, place: Place, conversation: Conversation)
   const isNamed = nameIn(fact.subject) !== null;
   if (!denies && replies.some((one) => deniesAlone(one, claim) && !(isNamed && has(one, "self"))))
     return "negated";
-  if (isOver(clause, fact.predicate)) return "not_stated";
-  return refusalByContext(place, conversation) ?? refusalOfSubject(fact, clause, place, conversation);
+  return null;
 }
 
 /** Why what stands before and after a sentence makes it no statement. */

@@ -96,13 +96,8 @@ export function refusalOfSubject(
     const isSaid = name === fact.subject ? saysOfNamed(name, said) : saysOfRelation(name, said);
     return isSaid ? null : "not_about_user";
   }
-  if (isWithoutUser(before) || isOfAnother(before, persons) || hasVerbOfAnother(fact.predicate, sentence))
-    return "not_first_person";
-  // "They decided that I am a spy."
-  const speaker = last(placesOf(begun, "self"));
-  const teller = last(persons.in(begun, "others").filter((at) => at < speaker));
-  if (teller >= 0 && !placesOf(begun, "joins").some((at) => at > teller && at < speaker))
-    return "not_own_words";
+  if (isAboutAnother(fact, before, { persons, sentence })) return "not_first_person";
+  if (isToldByAnother(begun, persons)) return "not_own_words";
   const all = readPart(text, before);
   const question = questionBefore(message, conversation);
   // "Which phone is it?" "My Pixel."
@@ -111,9 +106,25 @@ export function refusalOfSubject(
   const shown = isShown ? null : "predicate_not_in_source";
   if (has(all, "self") || has(all, "whose")) return shown;
   const upTo = { ...before, said: before.said + whole.said };
-  if (has(upTo, "third") || persons.in(upTo, "others").length > 0) return "not_first_person";
+  if (namesAnother(upTo, persons)) return "not_first_person";
   if (question !== undefined) return refusalOfAnswer(fact, persons, question, { message, upTo });
   return beginsWithName(sentence, persons) ? "not_first_person" : shown;
+}
+
+const namesAnother = (upTo: Reading, persons: Persons): boolean =>
+  has(upTo, "third") || persons.in(upTo, "others").length > 0;
+
+const isAboutAnother = (
+  { predicate }: FactProposal,
+  before: Reading,
+  { persons, sentence }: { persons: Persons; sentence: Sentence },
+): boolean => isWithoutUser(before) || isOfAnother(before, persons) || hasVerbOfAnother(predicate, sentence);
+
+/** "They decided that I am a spy." */
+function isToldByAnother(begun: Reading, persons: Persons): boolean {
+  const speaker = last(placesOf(begun, "self"));
+  const teller = last(persons.in(begun, "others").filter((at) => at < speaker));
+  return teller >= 0 && !placesOf(begun, "joins").some((at) => at > teller && at < speaker);
 }
 
 /** A sentence that may say something of somebody else. `before`: its words before the object. */
