@@ -236,7 +236,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   putContextProfile(...[owner, { name, layers }]: Args<"putContextProfile">) {
-    if (!this.#parts.contexts.putProfile(name, layers)) return fail("too_many_profiles");
+    if (!this.#parts.contexts.putProfile(name, layers)) return fail("limit_reached");
     this.#noteOwner(owner, "entry");
     return ok(null);
   }

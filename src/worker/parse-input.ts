@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { core } from "zod";
-import { type Detail, type ErrorCode, errors, fail, type Result } from "../domain/errors.ts";
+import { type Detail, fail, type Result } from "../domain/errors.ts";
 import { nearestName } from "../domain/nearest-name.ts";
 
 type Issue = core.$ZodIssue;
@@ -14,17 +14,13 @@ export function parseInput<Schema extends z.ZodType>(
   // The input of an issue tells a missing field from a wrong one.
   const { success, data, error } = schema.safeParse(input, { reportInput: true, error: messageOf });
   if (success) return { ok: true, value: data };
-  const code = error.issues.map(ownCode).find((own) => own !== undefined) ?? "invalid_request";
+  const code = error.issues.some(isOverLimit) ? "limit_exceeded" : "invalid_request";
   let left = HINTS;
   const unknown = (key: string, message: string) => (left-- > 0 ? unknownField(key, message) : message);
   return fail(code, { details: error.issues.flatMap((issue) => detailsOf(part, issue, unknown)) });
 }
 
-/** The code that a limit's `breaks` gave to the issue. */
-function ownCode(issue: Issue): ErrorCode | undefined {
-  const code: unknown = issue.code === "custom" ? issue.params?.code : undefined;
-  return typeof code === "string" && code in errors ? (code as ErrorCode) : undefined;
-}
+const isOverLimit = (issue: Issue): boolean => issue.code === "custom" && issue.params?.isOverLimit === true;
 
 function detailsOf(part: string, issue: Issue, unknown: typeof unknownField): Detail[] {
   const path = issue.path.reduce<string>(

@@ -122,7 +122,9 @@ it("a part's key may be longer than a key, and no other key is taken for a part"
   expect(await found(user, key)).toEqual(ALL);
   const wrong = await batch(user, [{ op: "set", key: "a\u001Fpart\u001Fb", value: 1 }]);
   expect(wrong.body.error.details[0].path).toBe("body.operations[0].key");
-  expect((await batch(user, [{ op: "set", key: `${key}k`, value: 1 }])).body.error.code).toBe("key_too_long");
+  expect((await batch(user, [{ op: "set", key: `${key}k`, value: 1 }])).body.error.code).toBe(
+    "limit_exceeded",
+  );
 });
 
 it("an export brings a value in parts, which an import puts there whole; where another value is, it stays", async () => {

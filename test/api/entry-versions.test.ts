@@ -399,9 +399,7 @@ describe("a batch", () => {
     const user = newUser();
     const sets = (n: number) => Array.from({ length: n }, (_, i) => ({ op: "set", key: `${i}`, value: i }));
     expect((await batch(user, sets(limits.operationsPerBatch))).status).toBe(200);
-    expect((await batch(user, sets(limits.operationsPerBatch + 1))).body.error.code).toBe(
-      "too_many_operations",
-    );
+    expect((await batch(user, sets(limits.operationsPerBatch + 1))).body.error.code).toBe("limit_exceeded");
     const large = "x".repeat(limits.value - 2);
     await batch(
       user,

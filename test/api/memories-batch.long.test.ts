@@ -46,7 +46,7 @@ describe("a batch", () => {
       Array.from({ length: 501 }, (_, i) => ({ text: `${i}` })),
     );
     expect(refused.body.error).toMatchObject({
-      code: "too_many_memories",
+      code: "limit_exceeded",
       details: [{ path: "body.memories" }],
     });
     expect((await rememberMany(user, [])).status).toBe(400);
@@ -56,12 +56,12 @@ describe("a batch", () => {
   it.each([
     [{ text: "x", tags: [1] }, "invalid_request", "body.memories[2].tags[0]"],
     [{ text: "" }, "invalid_request", "body.memories[2].text"],
-    [{ text: "x", tags: ["t".repeat(65)] }, "tag_too_long", "body.memories[2].tags[0]"],
+    [{ text: "x", tags: ["t".repeat(65)] }, "limit_exceeded", "body.memories[2].tags[0]"],
     [{ text: "x", validTo: 1 }, "invalid_request", "body.memories[2].validTo"],
     [{ ...lives, object: "o", externalId: "e" }, "external_id_taken", "body.memories[2].externalId"],
     [
       { text: "tagged", tags: Array.from({ length: 20 }, (_, i) => `other ${i}`) },
-      "too_many_tags",
+      "limit_exceeded",
       "body.memories[2].tags",
     ],
   ])("with one bad memory stores none, and names it: %j", async (bad, code, path) => {

@@ -179,7 +179,7 @@ it("takes 32 conditions, 5 levels deep, beside every other field, in D1 and in t
   for (const more of [holding(limits.filterConditions + 1), nested(limits.filterDepth + 1)])
     for (const { status, body } of await ask(more)) {
       expect(status).toBe(400);
-      expect(body.error.code).toBe("too_many_conditions");
+      expect(body.error.code).toBe("limit_exceeded");
     }
 });
 

@@ -293,7 +293,7 @@ describe("a bad request to resolve", () => {
     async (ttl) => {
       const answer = await resolve({ ...fresh(), ttl });
       expect(answer.status).toBe(400);
-      expect(answer.body.error.code).toBe("invalid_duration");
+      expect(answer.body.error.code).toBe("invalid_request");
       expect(answer.body.error.details[0].path).toBe("body.ttl");
     },
   );

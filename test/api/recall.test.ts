@@ -143,7 +143,7 @@ describe("shared owners", () => {
     const both = await ask(user, { query: "ferry", owners: [team], threadId });
     expect(both.body.error.details).toMatchObject([{ path: "body.owners" }]);
     const many = Array.from({ length: 17 }, newShared);
-    expect((await ask(user, { query: "ferry", owners: many })).body.error.code).toBe("too_many_owners");
+    expect((await ask(user, { query: "ferry", owners: many })).body.error.code).toBe("limit_exceeded");
   });
 });
 

@@ -231,10 +231,10 @@ it("takes 10,000 revoked tokens and no more, and an id of 256 bytes and no longe
   expect((await revoke("x".repeat(256))).status).toBe(200);
   const over = await revoke("one-more");
   expect(over.status).toBe(409);
-  expect(over.body.error.code).toBe("too_many_revoked_tokens");
+  expect(over.body.error.code).toBe("limit_reached");
   // One that is there already can still be changed.
   expect((await revoke("token-1")).status).toBe(200);
-  expect((await revoke("x".repeat(257))).body.error.code).toBe("token_id_too_long");
+  expect((await revoke("x".repeat(257))).body.error.code).toBe("limit_exceeded");
 });
 
 it("lets no user revoke, whatever the scope", async () => {

@@ -324,7 +324,7 @@ describe("a compaction", () => {
     expect((await compact(id, { summary: "x".repeat(1024 * 1024 - around), to: 1 })).status).toBe(201);
     const past = await compact(id, { summary: "x".repeat(1024 * 1024 - around + 1), to: 1 });
     expect(past.status).toBe(413);
-    expect(past.body.error).toMatchObject({ code: "summary_too_large", details: [{ path: "body.summary" }] });
+    expect(past.body.error).toMatchObject({ code: "value_too_large", details: [{ path: "body.summary" }] });
     for (let i = 0; i < 9; i++)
       await compact(id, { summary: "x".repeat(1_000_000), to: 1 + (i % 3 === 2 ? 2 : 0) });
     const found: string[] = [];

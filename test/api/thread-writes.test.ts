@@ -248,7 +248,7 @@ describe("a continuation", () => {
     });
     const other = await create(newUser());
     const refused = await append(other.id, texts, { validate: "strict" });
-    expect(refused.body.error.code).toBe("too_many_messages");
+    expect(refused.body.error.code).toBe("limit_exceeded");
   });
 });
 

@@ -155,7 +155,7 @@ describe("layers", () => {
     const put = (name: string) =>
       call(`${profiles}/${name}`, { method: "PUT", json: { layers: [{ type: "facts" }] } });
     for (let i = 0; i < 100; i++) expect((await put(`p${i}`)).status).toBe(200);
-    expect((await put("one-more")).body.error.code).toBe("too_many_profiles");
+    expect((await put("one-more")).body.error.code).toBe("limit_reached");
     expect((await put("p7")).status).toBe(200);
     expect((await call(profiles)).body.items).toHaveLength(100);
   });

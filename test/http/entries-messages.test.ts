@@ -58,7 +58,7 @@ describe("a batch", () => {
     const { status, body } = await batch(user, [append, append]);
     expect([status, body.error.code, body.error.details[0].path]).toEqual([
       400,
-      "too_many_messages",
+      "limit_exceeded",
       "body.operations",
     ]);
     expect(await messagesOf(threadId)).toEqual([]);

@@ -201,11 +201,11 @@ describe("refuses, and names the field:", () => {
   });
 
   it.each([
-    [{ text: "x", subject: "n".repeat(1025) }, "name_too_long", "body.subject"],
-    [{ text: "x", scope: "é".repeat(513) }, "name_too_long", "body.scope"],
-    [{ ...episode, context: "é".repeat(16_385) }, "text_too_long", "body.context"],
-    [{ ...reflection, trigger: "x".repeat(32_769) }, "text_too_long", "body.trigger"],
-    [{ subject: "s", predicate: "p", object: "x".repeat(32_769) }, "text_too_long", "body.object"],
+    [{ text: "x", subject: "n".repeat(1025) }, "limit_exceeded", "body.subject"],
+    [{ text: "x", scope: "é".repeat(513) }, "limit_exceeded", "body.scope"],
+    [{ ...episode, context: "é".repeat(16_385) }, "limit_exceeded", "body.context"],
+    [{ ...reflection, trigger: "x".repeat(32_769) }, "limit_exceeded", "body.trigger"],
+    [{ subject: "s", predicate: "p", object: "x".repeat(32_769) }, "limit_exceeded", "body.object"],
   ])("what is too long (%#)", async (memory, code, path) => {
     const { body } = await remember(newUser(), memory);
     expect(body.error).toMatchObject({ code, details: [{ path }] });

@@ -238,7 +238,7 @@ it.each<[string, object, string, string]>([
     "501 memories",
     { memories: Array.from({ length: 501 }, (_, i) => ({ id: `${i}` })) },
     "body.memories",
-    "too_many_memories",
+    "limit_exceeded",
   ],
 ])("refuses %s", async (_, json, path, code) => {
   const { status, body } = await review(newUser(), { decision: "reject", ...json });

@@ -64,7 +64,7 @@ it("stores nothing of a call that is refused", async () => {
   ]);
   expect(await refused({ messages: Array.from({ length: 1001 }, () => moved[0]) })).toEqual([
     400,
-    "too_many_messages",
+    "limit_exceeded",
     "body.messages",
   ]);
   expect(await refused({})).toEqual([400, "invalid_request", "body.messages"]);

@@ -388,7 +388,7 @@ describe("what is no call", () => {
     expect(await post(JSON.stringify(ping), acceptsJsonOnly)).toEqual([406, "not_acceptable"]);
     expect(await post(JSON.stringify(Array.from({ length: 21 }, () => ping)))).toEqual([
       400,
-      "too_many_operations",
+      "limit_exceeded",
     ]);
   });
 

@@ -54,7 +54,7 @@ describe("an import", () => {
       ],
       ["an unknown type", () => '{"type":"x"}', "invalid_request", "line[3].type"],
       ["an unknown field", () => entry("b", { x: 1 }), "invalid_request", "line[3].x"],
-      ["a key that is too long", () => entry("x".repeat(1025)), "key_too_long", "line[3].key"],
+      ["a key that is too long", () => entry("x".repeat(1025)), "limit_exceeded", "line[3].key"],
       ["no value", () => entry("b", { value: undefined }), "invalid_request", "line[3].value"],
       ["a value twice", () => entry("b", { valueText: "1" }), "invalid_request", "line[3].value"],
       [
@@ -123,7 +123,7 @@ describe("an import", () => {
       [
         "a text that is too long",
         () => memory({ text: "x".repeat(32 * 1024 + 1) }),
-        "text_too_long",
+        "limit_exceeded",
         "line[3].text",
       ],
       ["a field of another kind", () => memory({ title: "x" }), "invalid_request", "line[3].title"],
@@ -162,7 +162,7 @@ describe("an import", () => {
       const answer = await importTo(user, body);
       expect(answer).toMatchObject({
         status: 413,
-        body: { error: { code: "line_too_long", details: [{ path: "line[3]" }] } },
+        body: { error: { code: "value_too_large", details: [{ path: "line[3]" }] } },
       });
     });
   });

@@ -300,7 +300,7 @@ export class ThreadMessages {
     const verdict = this.#continuation(thread, bodies, validate);
     if (!verdict.ok) return refused(verdict);
     const fresh = bodies.slice(thread.length);
-    return fresh.length <= limits.messagesPerAppend ? ok(fresh) : fail("too_many_messages");
+    return fresh.length <= limits.messagesPerAppend ? ok(fresh) : fail("limit_exceeded");
   }
 
   #continuation(

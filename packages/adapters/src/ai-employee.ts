@@ -19,7 +19,7 @@ export type CairnMemoryStoreOptions = KeyedEntriesOptions;
 
 /**
  * A `MemoryStore` of the AI Employee SDK over a user's entries. Throws a `TypeError` for missing or unknown options. Calls
- * reject with `CairnError`: `invalid_request` for an empty key or a value that is not JSON, `key_too_long` for a key of
+ * reject with `CairnError`: `invalid_request` for an empty key or a value that is not JSON, `limit_exceeded` for a key of
  * more than 1,024 bytes.
  *
  * @example

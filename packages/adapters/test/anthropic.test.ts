@@ -411,7 +411,7 @@ describe("in Cairn", () => {
   it("a file is of 1 MiB as JSON at most, and its key of 1,024 bytes", async () => {
     const { tell } = await files();
     expect(await tell(create("/memories/a", "x".repeat(1024 * 1024)))).toContain("Error: value_too_large");
-    expect(await tell(create(`/memories/${"a".repeat(1024)}`))).toContain("Error: key_too_long");
+    expect(await tell(create(`/memories/${"a".repeat(1024)}`))).toContain("Error: limit_exceeded");
   });
 
   it("a file that nobody reads is gone when its time is over", async () => {

@@ -170,7 +170,7 @@ describe("the storage", () => {
       await expect(call()).rejects.toMatchObject(empty);
     const long = "k".repeat(1025);
     for (const call of [() => storage.get(long), () => storage.set(long, 1), () => storage.getMany([long])])
-      await expect(call()).rejects.toMatchObject({ name: "CairnError", code: "key_too_long" });
+      await expect(call()).rejects.toMatchObject({ name: "CairnError", code: "limit_exceeded" });
   });
 
   it("keeps a ledger, its snapshot and the state of layers", async () => {

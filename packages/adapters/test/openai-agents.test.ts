@@ -538,7 +538,7 @@ describe("failures", () => {
     const { session } = await sessionOf();
     await session.addItems([said("before")]);
     const large = said("x".repeat(limits.message));
-    await expect(session.addItems([large])).rejects.toMatchObject({ code: "message_too_large" });
+    await expect(session.addItems([large])).rejects.toMatchObject({ code: "value_too_large" });
     expect(await session.getItems()).toEqual([said("before")]);
   });
 

@@ -337,7 +337,7 @@ describe("failures", () => {
       code: "value_too_large",
     });
     await expect(storage.setItem("k", "x", { ttl: limits.ttlMs })).rejects.toMatchObject({
-      code: "ttl_too_long",
+      code: "limit_exceeded",
     });
     expect(await storage.getItem("k")).toBe("before");
   });

@@ -14,7 +14,7 @@ export const ListAuditQuery = z.strictObject({
     param: { name: "user", in: "query" },
     description: "Only events about this user's memory.",
   }),
-  action: text(limits.name, "name_too_long").optional().openapi({
+  action: text(limits.name).optional().openapi({
     example: "DELETE /v1/threads/{id}",
     description:
       "Only this operation, as events name it, or `token.refused`, `access.refused` or `quarantine.expired`. An unknown operation of the API is 400.",

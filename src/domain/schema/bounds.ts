@@ -1,23 +1,24 @@
 import { z } from "@hono/zod-openapi";
-import type { ErrorCode } from "../errors.ts";
 import { byteLength, isWithin, limits } from "../limits.ts";
 import { depth } from "../raw-values.ts";
 
-/** Options of `refine` for a rule with an error code of its own (see `invalid` in http/failure.ts). */
-export const breaks = (code: ErrorCode, error: string) => ({ error, params: { code } });
+/** Marks an issue that is answered with `limit_exceeded`. */
+export const OVER_LIMIT = { isOverLimit: true } as const;
+/** Options of `refine` for a limit. */
+export const overLimit = (error: string) => ({ error, params: OVER_LIMIT });
 
 const count = (n: number): string => n.toLocaleString("en-US");
 
 /** A string of `min` to `max` bytes of UTF-8. The encoding would change lone surrogates. */
-export const text = (max: number, code: ErrorCode, min: 0 | 1 = 1) =>
+export const text = (max: number, min: 0 | 1 = 1) =>
   z
     .string()
     .min(min, { abort: true })
     .refine((value) => value.isWellFormed(), "holds a lone surrogate")
-    .refine((value) => isWithin(value, max), breaks(code, `is longer than ${count(max)} bytes of UTF-8`));
+    .refine((value) => isWithin(value, max), overLimit(`is longer than ${count(max)} bytes of UTF-8`));
 
-/** An integer in a query string. A larger one than `max` answers with `code`. */
-export const wholeNumber = ({ min, max, code }: { min: number; max: number; code: ErrorCode }) =>
+/** An integer in a query string. */
+export const wholeNumber = ({ min, max }: { min: number; max: number }) =>
   z
     .string()
     .regex(/^-?\d{1,15}$/, "is not a whole number")
@@ -26,16 +27,16 @@ export const wholeNumber = ({ min, max, code }: { min: number; max: number; code
       z
         .number()
         .min(min)
-        .refine((n) => n <= max, breaks(code, `is larger than ${count(max)}`)),
+        .refine((n) => n <= max, overLimit(`is larger than ${count(max)}`)),
     )
     .openapi({ type: "integer", minimum: min, maximum: max });
 
 /** The same, in a body. */
-export const boundedInt = ({ min, max, code }: { min: number; max: number; code: ErrorCode }) =>
+export const boundedInt = ({ min, max }: { min: number; max: number }) =>
   z
     .int()
     .min(min)
-    .refine((n) => n <= max, breaks(code, `is larger than ${count(max)}`))
+    .refine((n) => n <= max, overLimit(`is larger than ${count(max)}`))
     .openapi({ minimum: min, maximum: max });
 
 /** A query parameter that may be repeated. */
@@ -75,7 +76,7 @@ export const plainObject = <T extends Record<string, unknown>>() =>
 export const metadata = plainObject<Record<string, Json>>()
   .refine(
     (value) => byteLength(JSON.stringify(value)) <= limits.metadata,
-    breaks("metadata_too_large", `is larger than ${count(limits.metadata)} bytes of JSON`),
+    overLimit(`is larger than ${count(limits.metadata)} bytes of JSON`),
   )
   .refine(
     (value) => depth(JSON.stringify(value)) <= limits.metadataDepth,
@@ -87,7 +88,7 @@ export const metadata = plainObject<Record<string, Json>>()
 export const nullableMetadata = metadata.nullable().openapi({ type: ["object", "null"] });
 
 export const pageLimit = (otherwise: number) =>
-  wholeNumber({ min: 1, max: limits.page, code: "page_too_large" })
+  wholeNumber({ min: 1, max: limits.page })
     .optional()
     .openapi({ description: `Items per page; ${otherwise} unless set.`, example: otherwise });
 
@@ -100,7 +101,7 @@ export const cursor = z
 export const pageShape = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), cursor: z.string().optional() });
 
-export const userId = text(limits.userId, "user_id_too_long")
+export const userId = text(limits.userId)
   .refine((id) => id !== "*" && id !== "." && id !== "..", "is reserved: `*`, `.` and `..` are no user ids")
   .openapi({
     param: { name: "user", in: "path" },

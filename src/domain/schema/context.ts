@@ -47,7 +47,7 @@ const messageHash = z
 
 export const ContextBody = z
   .strictObject({
-    query: text(limits.query, "query_too_long")
+    query: text(limits.query)
       .refine((query) => query.trim() !== "", "holds only white space")
       .optional()
       .openapi({ description: "The user's message. Without it, layers that search are empty." }),
@@ -81,7 +81,7 @@ export const ContextBody = z
       description:
         "Each item ends with where it is from: the id of its memory, `<threadId>:<seq>` of its message, or the key of its entry.",
     }),
-    snapshot: text(limits.name, "name_too_long").optional().openapi({
+    snapshot: text(limits.name).optional().openapi({
       description:
         "The first answer under this name is given again for an hour, whatever is written meanwhile.",
       example: "run-7",

@@ -4,7 +4,7 @@ import { isWithin, limits } from "../limits.ts";
 import {
   anyJson,
   anyJsonDocument,
-  breaks,
+  overLimit,
   cursor,
   pageLimit,
   timestamp,
@@ -21,7 +21,7 @@ export const entryKey = z
   .refine((value) => value.isWellFormed(), "holds a lone surrogate")
   .refine(
     (value) => isWithin(ownerKeyOf(value), limits.key),
-    breaks("key_too_long", "is longer than 1,024 bytes of UTF-8"),
+    overLimit("is longer than 1,024 bytes of UTF-8"),
   )
   .refine(
     (value) => !ownerKeyOf(value).includes(PART),
@@ -44,7 +44,7 @@ const yes = z.enum(["true", "false"]).optional();
 
 export const SetEntryQuery = z
   .strictObject({
-    ttlMs: wholeNumber({ min: 0, max: limits.ttlMs, code: "ttl_too_long" })
+    ttlMs: wholeNumber({ min: 0, max: limits.ttlMs })
       .optional()
       .openapi({ description: "Time to live in milliseconds; no end unless set.", example: 60_000 }),
     refreshOnRead: yes.openapi({ description: "`true`: every read restarts the time to live." }),
@@ -90,7 +90,7 @@ export const EntryList = z
 export const cachePath = z.object({ key });
 
 export const SetCacheQuery = z.strictObject({
-  ttlSeconds: wholeNumber({ min: 1, max: limits.ttlMs / 1000, code: "ttl_too_long" })
+  ttlSeconds: wholeNumber({ min: 1, max: limits.ttlMs / 1000 })
     .optional()
     .openapi({ description: "Time to live in seconds; no end unless set.", example: 300 }),
   lease: z
@@ -125,7 +125,7 @@ const operation = z.discriminatedUnion("op", [
       ttlMs: z
         .int()
         .min(0)
-        .refine((ms) => ms <= limits.ttlMs, breaks("ttl_too_long", "is more than 10 years"))
+        .refine((ms) => ms <= limits.ttlMs, overLimit("is more than 10 years"))
         .optional(),
       refreshOnRead: z.boolean().optional(),
       ifVersion,
@@ -161,13 +161,13 @@ export const BatchBody = z
       .min(1)
       .refine(
         (list) => list.length <= limits.operationsPerBatch,
-        breaks("too_many_operations", "holds more than 1,000 operations"),
+        overLimit("holds more than 1,000 operations"),
       )
       .refine(
         (list) =>
           list.reduce((sum, one) => sum + (one.op === "append" ? one.messages.length : 0), 0) <=
           limits.messagesPerAppend,
-        breaks("too_many_messages", "append more than 1,000 messages together"),
+        overLimit("append more than 1,000 messages together"),
       ),
   })
   .openapi("EntryBatch", {

@@ -52,7 +52,7 @@ export type Erasure = z.infer<typeof Erasure>;
 
 export const EraseBody = z
   .strictObject({
-    threadId: text(limits.name, "name_too_long").optional(),
+    threadId: text(limits.name).optional(),
     scope: name.optional(),
   })
   .refine(({ threadId, scope }) => (threadId === undefined) !== (scope === undefined), {

@@ -4,7 +4,7 @@ import { compiled } from "../redaction/pattern.ts";
 import { text } from "./bounds.ts";
 import { name } from "./memory-fields.ts";
 
-const topic = text(limits.topic, "invalid_request");
+const topic = text(limits.topic);
 
 export const ExtractionRule = z
   .strictObject({
@@ -16,7 +16,7 @@ export const ExtractionRule = z
     leaveOut: z.array(topic).min(1).max(limits.topics).optional().openapi({
       description: "Topics: the model is told to leave out all that is about one of these.",
     }),
-    prompt: text(limits.extractionPrompt, "invalid_request").optional().openapi({
+    prompt: text(limits.extractionPrompt).optional().openapi({
       description: "Appended to the prompt of the extraction.",
     }),
   })
@@ -29,7 +29,7 @@ export type ExtractionRule = z.infer<typeof ExtractionRule>;
 
 export const RedactionRule = z
   .strictObject({
-    pattern: text(limits.redactionPattern, "invalid_request")
+    pattern: text(limits.redactionPattern)
       .superRefine((pattern, context) => {
         const problem = compiled(pattern);
         if (typeof problem === "string") context.addIssue({ code: "custom", message: problem });
@@ -38,7 +38,7 @@ export const RedactionRule = z
         description:
           "Characters, `\\d`, `\\w`, `\\s`, sets in brackets, `{n}`, `{n,m}`, `?` and `\\b`, without regard to case. `\\` before a mark stands for the mark.",
       }),
-    as: text(limits.redactionText, "invalid_request", 0)
+    as: text(limits.redactionText, 0)
       .optional()
       .openapi({ description: "Stands in the place of a match; `[redacted]` unless set." }),
   })

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { isWithin, limits } from "../limits.ts";
-import { breaks, text, timestamp } from "./bounds.ts";
+import { overLimit, text, timestamp } from "./bounds.ts";
 import { memoryKind, memoryText, name, time } from "./memory-fields.ts";
 import { messageTime } from "./message-time.ts";
 import { message, notes, owners, speakerFault } from "./thread.ts";
@@ -32,7 +32,7 @@ const Extracted = z
   .refine(
     ({ facts = [], episodes = [], procedures = [] }) =>
       facts.length + episodes.length + procedures.length <= limits.memoriesPerBatch,
-    breaks("too_many_memories", `holds more than ${limits.memoriesPerBatch} memories`),
+    overLimit(`holds more than ${limits.memoriesPerBatch} memories`),
   )
   .refine(
     (lists) => isWithin(JSON.stringify(lists), limits.extractedBytes),
@@ -49,16 +49,13 @@ const Extracted = z
 export type Extracted = z.infer<typeof Extracted>;
 
 const ingesting = z.strictObject({
-  threadId: text(limits.name, "name_too_long").optional().openapi({
+  threadId: text(limits.name).optional().openapi({
     description: "A thread whose messages are stored already.",
   }),
   messages: z
     .array(message)
     .min(1)
-    .refine(
-      (list) => list.length <= limits.messagesPerAppend,
-      breaks("too_many_messages", "holds more than 1,000 messages"),
-    )
+    .refine((list) => list.length <= limits.messagesPerAppend, overLimit("holds more than 1,000 messages"))
     .optional()
     .openapi({
       description:

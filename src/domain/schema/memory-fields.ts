@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { breaks, text } from "./bounds.ts";
+import { overLimit, text } from "./bounds.ts";
 
 export const memoryKind = z.enum(["fact", "episode", "procedure", "reflection"]).openapi("MemoryKind");
 export type MemoryKind = z.infer<typeof memoryKind>;
@@ -12,22 +12,18 @@ export const memoryStatus = z.enum(["active", "quarantined", "expired"]).openapi
 export type MemoryStatus = z.infer<typeof memoryStatus>;
 
 /** A string of a memory. Some functions of SQLite end a string at U+0000. */
-const plain = (max: number, code: "text_too_long" | "name_too_long" | "tag_too_long") =>
-  text(max, code).refine((value) => !value.includes("\0"), "holds U+0000");
+const plain = (max: number) => text(max).refine((value) => !value.includes("\0"), "holds U+0000");
 
-export const name = plain(limits.name, "name_too_long");
-const longText = plain(limits.text, "text_too_long");
+export const name = plain(limits.name);
+const longText = plain(limits.text);
 const notBlank = (value: string) => value === "" || value.trim() !== "";
 /** A name that identifies a memory. White space alone is no name. */
 const identifying = name.refine(notBlank, "holds only white space");
 export const memoryText = longText.refine(notBlank, "holds only white space");
-export const tag = plain(limits.tag, "tag_too_long");
+export const tag = plain(limits.tag);
 export const tags = z
   .array(tag)
-  .refine(
-    (list) => list.length <= limits.tags,
-    breaks("too_many_tags", `holds more than ${limits.tags} tags`),
-  )
+  .refine((list) => list.length <= limits.tags, overLimit(`holds more than ${limits.tags} tags`))
   .openapi({ example: ["deploy"] });
 
 export const share = z.number().min(0).max(1);

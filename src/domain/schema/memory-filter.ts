@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { hasInexactNumber, INEXACT } from "../raw-values.ts";
-import { cursor, type Json, pageLimit, plainObject, several } from "./bounds.ts";
+import { cursor, type Json, OVER_LIMIT, pageLimit, plainObject, several } from "./bounds.ts";
 import {
   byName,
   fieldsFilteredBy,
@@ -48,8 +48,14 @@ export type MemoryFilter = {
 } & { [Range in RangeName as `${Range}Min` | `${Range}Max`]?: number };
 
 const metadataFilter = plainObject<Record<string, Json>>().superRefine((fields, context) => {
-  metadataCondition(fields, (path, message, code) =>
-    context.addIssue({ code: "custom", path, message, input: fields, ...(code && { params: { code } }) }),
+  metadataCondition(fields, (path, message, isOverLimit = false) =>
+    context.addIssue({
+      code: "custom",
+      path,
+      message,
+      input: fields,
+      ...(isOverLimit && { params: OVER_LIMIT }),
+    }),
   );
 });
 const described: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { anyJson, breaks, metadata, nullableMetadata, pageShape, timestamp, userPath } from "./bounds.ts";
+import { anyJson, overLimit, metadata, nullableMetadata, pageShape, timestamp, userPath } from "./bounds.ts";
 import {
   byName,
   type FieldName,
@@ -108,7 +108,7 @@ export const RememberManyBody = z
       .min(1)
       .refine(
         (list) => list.length <= limits.memoriesPerBatch,
-        breaks("too_many_memories", `holds more than ${limits.memoriesPerBatch} memories`),
+        overLimit(`holds more than ${limits.memoriesPerBatch} memories`),
       ),
   })
   .openapi("RememberMany");

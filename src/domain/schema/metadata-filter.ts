@@ -1,4 +1,3 @@
-import type { ErrorCode } from "../errors.ts";
 import { limits } from "../limits.ts";
 import type { Json } from "./bounds.ts";
 
@@ -14,7 +13,7 @@ export type MetadataCondition =
   | { not: MetadataCondition };
 
 type Path = (string | number)[];
-type Refuse = (path: Path, message: string, code?: ErrorCode) => void;
+type Refuse = (path: Path, message: string, isOverLimit?: boolean) => void;
 
 const isObject = (value: Json): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -32,7 +31,7 @@ export function metadataCondition(filter: Fields, refuse: Refuse = () => {}): Me
     const conditions: MetadataCondition[] = [];
     if (Object.keys(fields).length === 0) refuse(path, "names no field");
     if (depth > limits.filterDepth)
-      refuse(path, `is nested more than ${limits.filterDepth} levels deep`, "too_many_conditions");
+      refuse(path, `is nested more than ${limits.filterDepth} levels deep`, true);
     else
       for (const [name, value] of Object.entries(fields)) {
         const at = [...path, name];
@@ -57,7 +56,7 @@ export function metadataCondition(filter: Fields, refuse: Refuse = () => {}): Me
   };
   const condition = read(filter, [], 1);
   if (count > limits.filterConditions)
-    refuse([], `holds more than ${limits.filterConditions} conditions`, "too_many_conditions");
+    refuse([], `holds more than ${limits.filterConditions} conditions`, true);
   return condition;
 }
 

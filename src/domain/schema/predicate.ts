@@ -13,7 +13,7 @@ export const PredicateRule = z
         "What happens to a fact that contradicts a stored one. `highestTrust`: it supersedes it, or waits in quarantine if the stored one has a higher trust. `lastWriter`: it supersedes it. `keepAll`: both are true. `reject`: it is refused with 409.",
     }),
     opposites: z
-      .array(text(limits.name, "name_too_long"))
+      .array(text(limits.name))
       .max(limits.opposites)
       .optional()
       .openapi({
@@ -51,5 +51,5 @@ export const PredicateRuleList = z
   .openapi("PredicateRuleList");
 
 export const predicatePath = z.object({
-  predicate: text(limits.name, "name_too_long").openapi({ param: { name: "predicate", in: "path" } }),
+  predicate: text(limits.name).openapi({ param: { name: "predicate", in: "path" } }),
 });

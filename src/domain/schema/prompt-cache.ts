@@ -5,7 +5,7 @@ import {
   anyJson,
   anyJsonDocument,
   boundedInt,
-  breaks,
+  overLimit,
   cursor,
   type Json,
   pageLimit,
@@ -16,7 +16,7 @@ import {
 } from "./bounds.ts";
 
 /** The name of an app's part of the registry. */
-export const namespace = text(limits.namespace, "namespace_too_long")
+export const namespace = text(limits.namespace)
   // Every proxy and library passes these bytes unchanged.
   .refine((name) => /^[\x20-\x7e]*$/.test(name), "holds characters other than printable ASCII");
 
@@ -28,16 +28,16 @@ export const namespaceHeader = z.object({
   }),
 });
 
-const leaseMs = boundedInt({ min: 1, max: limits.leaseMs, code: "lease_too_long" });
-const waitMs = boundedInt({ min: 0, max: limits.waitMs, code: "wait_too_long" });
+const leaseMs = boundedInt({ min: 1, max: limits.leaseMs });
+const waitMs = boundedInt({ min: 0, max: limits.waitMs });
 
 export const GetCacheQuery = z
   .strictObject({
-    lease: wholeNumber({ min: 1, max: limits.leaseMs, code: "lease_too_long" }).optional().openapi({
+    lease: wholeNumber({ min: 1, max: limits.leaseMs }).optional().openapi({
       description:
         "On a miss, takes a lease to create the value, for this many milliseconds. The answer is 404 with `Cairn-Lease` and `Cairn-Lease-Expires`.",
     }),
-    wait: wholeNumber({ min: 0, max: limits.waitMs, code: "wait_too_long" }).optional().openapi({
+    wait: wholeNumber({ min: 0, max: limits.waitMs }).optional().openapi({
       description:
         "With `lease`: waits up to this many milliseconds while another caller creates the value; then 409 `lease_held`.",
     }),
@@ -89,19 +89,16 @@ export type LeaseAnswer = z.infer<typeof LeaseAnswer>;
 export const provider = z.enum(["google", "anthropic", "openai"]).openapi("Provider");
 export type Provider = z.infer<typeof provider>;
 
-const model = text(limits.model, "model_too_long").openapi({ example: "gemini-2.5-pro" });
-const tokens = boundedInt({ min: 0, max: limits.tokens, code: "too_many_tokens" });
+const model = text(limits.model).openapi({ example: "gemini-2.5-pro" });
+const tokens = boundedInt({ min: 0, max: limits.tokens });
 
-/** Numbers are `invalid_duration` too: providers take no plain seconds. */
+/** Numbers are refused: providers take no plain seconds. */
 const ttl = z
   .custom<string>(
     (value) => typeof value === "string" && DURATION.test(value),
-    breaks("invalid_duration", "is no duration as in `3600s`, `30m`, `1h` or `1d`"),
+    "is no duration as in `3600s`, `30m`, `1h` or `1d`",
   )
-  .refine(
-    (value) => (durationMs(value) ?? 0) <= limits.ttlMs,
-    breaks("ttl_too_long", "is longer than 10 years"),
-  )
+  .refine((value) => (durationMs(value) ?? 0) <= limits.ttlMs, overLimit("is longer than 10 years"))
   .openapi({ type: "string", pattern: DURATION.source, example: "1h" });
 
 /**
@@ -132,10 +129,7 @@ export const ResolveBody = z
     regions: z
       .array(region)
       .min(1)
-      .refine(
-        (list) => list.length <= limits.regions,
-        breaks("too_many_regions", `holds more than ${limits.regions} regions`),
-      )
+      .refine((list) => list.length <= limits.regions, overLimit(`holds more than ${limits.regions} regions`))
       .optional()
       .openapi({ description: "The regions to cache, in the order of the prompt. Cairn hashes them." }),
     hash: z
@@ -143,7 +137,7 @@ export const ResolveBody = z
       .regex(/^[A-Za-z0-9_-]+={0,2}$/, "is neither hex nor base64url")
       .refine(
         (value) => value.length <= limits.promptHash,
-        breaks("hash_too_long", `is longer than ${limits.promptHash} characters`),
+        overLimit(`is longer than ${limits.promptHash} characters`),
       )
       .optional()
       .openapi({ description: "Your own hash of the regions, instead of `regions`." }),
@@ -243,7 +237,7 @@ export const ReportBody = z
   .openapi("ReportUsage");
 export type ReportBody = z.infer<typeof ReportBody>;
 
-const time = wholeNumber({ min: 0, max: 999_999_999_999_999, code: "invalid_request" }).optional();
+const time = wholeNumber({ min: 0, max: 999_999_999_999_999 }).optional();
 
 export const ListKeysQuery = z.strictObject({
   prefix: z.string().optional().openapi({ description: "Literal prefix, without wildcards." }),

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { candidateKinds } from "../ranking/pool.ts";
 import { isTimeZone } from "../ranking/time-span.ts";
-import { breaks, text, timestamp } from "./bounds.ts";
+import { overLimit, text, timestamp } from "./bounds.ts";
 import { atBody, memoryFilter } from "./memory-filter.ts";
 import { memoryKind, name } from "./memory-fields.ts";
 import { Memory, version } from "./memory.ts";
@@ -45,14 +45,11 @@ const misplaced = (why: string) =>
 /** Shared owners that a call searches besides the user. */
 export const ownersField = z
   .array(z.string())
-  .refine(
-    (list) => list.length <= limits.owners,
-    breaks("too_many_owners", `holds more than ${limits.owners}`),
-  )
+  .refine((list) => list.length <= limits.owners, overLimit(`holds more than ${limits.owners}`))
   .optional();
 
 const recallFields = z.strictObject({
-  query: text(limits.query, "query_too_long")
+  query: text(limits.query)
     .refine((query) => query.trim() !== "", "holds only white space")
     .openapi({
       description:
@@ -61,17 +58,17 @@ const recallFields = z.strictObject({
   k: z
     .int()
     .min(1)
-    .refine((k) => k <= limits.k, breaks("k_too_large", `is larger than ${limits.k}`))
+    .refine((k) => k <= limits.k, overLimit(`is larger than ${limits.k}`))
     .optional()
     .openapi({ description: "Maximum number of hits; 10 unless set.", maximum: limits.k }),
   kinds: z.array(recallKind).min(1).optional().openapi({ description: "All kinds unless set." }),
-  roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional().openapi({
+  roles: z.array(text(limits.role)).min(1).max(8).optional().openapi({
     description:
       "Only messages of these roles (`user`, `assistant` …), and memories. `kinds` excludes memories.",
   }),
   tags: z
-    .array(text(limits.tag, "tag_too_long"))
-    .refine((list) => list.length <= limits.tags, breaks("too_many_tags", `holds more than ${limits.tags}`))
+    .array(text(limits.tag))
+    .refine((list) => list.length <= limits.tags, overLimit(`holds more than ${limits.tags}`))
     .optional()
     .openapi({ description: "Only memories with all of these tags. Messages have no tags." }),
   scope: name.optional().openapi({ description: "Only memories of this scope." }),

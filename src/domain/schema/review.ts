@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { errors } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { breaks, cursor } from "./bounds.ts";
+import { overLimit, cursor } from "./bounds.ts";
 import { memoryFilter } from "./memory-filter.ts";
 import { superseded, version } from "./memory.ts";
 
@@ -25,7 +25,7 @@ export const ReviewMemoriesBody = z
       .min(1)
       .refine(
         (list) => list.length <= limits.memoriesPerBatch,
-        breaks("too_many_memories", `holds more than ${limits.memoriesPerBatch} memories`),
+        overLimit(`holds more than ${limits.memoriesPerBatch} memories`),
       )
       .optional(),
     filter: memoryFilter.omit({ status: true }).optional().openapi({

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { cursor, pageLimit, text, timestamp } from "./bounds.ts";
 
-const tokenId = text(limits.tokenId, "token_id_too_long").openapi({
+const tokenId = text(limits.tokenId).openapi({
   param: { name: "tokenId", in: "path" },
   description: "The token's `jti`.",
   example: "5f0c8f0e-8f5f-4f6f-9b0a-2f1f6f1f3c11",

@@ -3,7 +3,7 @@ import { timestamp, wholeNumber } from "./bounds.ts";
 import { Ingest } from "./ingest.ts";
 
 export const StatisticsQuery = z.strictObject({
-  days: wholeNumber({ min: 1, max: 366, code: "invalid_request" })
+  days: wholeNumber({ min: 1, max: 366 })
     .optional()
     .openapi({ description: "How many days back, today included; 30 unless set." }),
 });

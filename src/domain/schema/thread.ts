@@ -3,7 +3,8 @@ import { speakerOf } from "../conversation/speakers.ts";
 import { isWithin, limits } from "../limits.ts";
 import {
   anyJson,
-  breaks,
+  overLimit,
+  OVER_LIMIT,
   cursor,
   metadata,
   nullableMetadata,
@@ -16,13 +17,13 @@ import {
 } from "./bounds.ts";
 import { messageTime } from "./message-time.ts";
 
-const name = text(limits.name, "name_too_long");
+const name = text(limits.name);
 export const indexing = z.enum(["lexical", "full"]).openapi({
   description:
     "`lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.",
 });
 
-const speaker = text(limits.speaker, "name_too_long");
+const speaker = text(limits.speaker);
 /** Names of users of a thread that are those of its owner. */
 export const owners = z
   .array(speaker.refine((given) => given.trim() !== "", "is blank"))
@@ -30,7 +31,7 @@ export const owners = z
   .max(limits.ownerNames);
 
 /** May be empty: a user may delete the whole title. */
-const title = text(limits.name, "name_too_long", 0);
+const title = text(limits.name, 0);
 
 export const CreateThreadBody = z
   .strictObject({
@@ -124,7 +125,7 @@ export function speakerFault(given: Message) {
     return {
       field: found,
       message: `is longer than ${limits.speaker} bytes of UTF-8`,
-      params: { code: "name_too_long" },
+      params: OVER_LIMIT,
     };
   return speakerOf(given) === null
     ? { field: found, message: "is no name: leave it out, or name who speaks" }
@@ -140,7 +141,7 @@ export const message = plainObject<Message>()
     if (typeof value.role !== "string" || value.role === "")
       wrong("role", `is required: a string of 1 to ${limits.role} characters`);
     else if (value.role.length > limits.role)
-      wrong("role", `is longer than ${limits.role} characters`, { code: "role_too_long" });
+      wrong("role", `is longer than ${limits.role} characters`, OVER_LIMIT);
     const content = value.content === undefined ? value.parts : value.content;
     // OpenAI omits the content beside calls, a refusal or audio.
     if (content === undefined && INSTEAD.some((field) => value[field] !== undefined)) return;
@@ -164,11 +165,8 @@ export const message = plainObject<Message>()
   });
 
 const toolCallIds = z
-  .array(text(limits.toolCallId, "tool_call_id_too_long", 0))
-  .refine(
-    (ids) => ids.length <= limits.toolCallIds,
-    breaks("too_many_tool_call_ids", "holds more than 1,000 ids"),
-  )
+  .array(text(limits.toolCallId, 0))
+  .refine((ids) => ids.length <= limits.toolCallIds, overLimit("holds more than 1,000 ids"))
   .optional();
 
 export const AppendBody = z
@@ -192,7 +190,7 @@ export const AppendBody = z
   })
   .refine(({ messages, validate }) => validate !== undefined || messages.length <= limits.messagesPerAppend, {
     path: ["messages"],
-    ...breaks("too_many_messages", "holds more than 1,000 messages"),
+    ...overLimit("holds more than 1,000 messages"),
   })
   .refine(
     ({ validate, approvedToolCallIds, rejectedToolCallIds }) =>
@@ -231,7 +229,7 @@ export const AppendAnswer = z
   .openapi("Appended");
 
 const seqBound = (description: string) =>
-  wholeNumber({ min: 0, max: 2 ** 31, code: "invalid_request" })
+  wholeNumber({ min: 0, max: 2 ** 31 })
     .optional()
     .openapi({ description });
 
@@ -265,7 +263,7 @@ export const MessageList = pageShape(
 ).openapi("MessageList");
 
 export const messagePath = threadPath.extend({
-  seq: wholeNumber({ min: 1, max: 2 ** 31, code: "invalid_request" }).openapi({
+  seq: wholeNumber({ min: 1, max: 2 ** 31 }).openapi({
     param: { name: "seq", in: "path" },
   }),
 });

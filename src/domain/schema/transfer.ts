@@ -18,7 +18,7 @@ import { indexing, message, owners } from "./thread.ts";
 
 /** The lines of an export, version 1 (docs/reference/export.md). A line with a value has its bytes too, see raw-value.ts. */
 
-const name = text(limits.name, "name_too_long");
+const name = text(limits.name);
 const seq = z
   .int()
   .min(1)
@@ -42,7 +42,7 @@ export type ExportHeader = z.infer<typeof ExportHeader>;
 const ThreadLine = z.strictObject({
   type: z.literal("thread"),
   id: threadId,
-  title: text(limits.name, "name_too_long", 0),
+  title: text(limits.name, 0),
   agent: name.optional(),
   resourceSlug: name.optional(),
   recordId: name.optional(),

@@ -15,7 +15,7 @@ export const OutcomeBody = z
       .max(limits.k)
       .optional()
       .openapi({ description: "The ids of the memories that the answer used." }),
-    answer: text(limits.query, "query_too_long").optional().openapi({
+    answer: text(limits.query).optional().openapi({
       description:
         "The model's answer. Without `used`, it tells which memories were likely used. It is not stored.",
     }),
@@ -42,7 +42,7 @@ export const recallPath = z.object({
   }),
 });
 
-const unusedDays = wholeNumber({ min: 0, max: 3650, code: "invalid_request" });
+const unusedDays = wholeNumber({ min: 0, max: 3650 });
 export const UsageQuery = z.strictObject({
   unusedDays: unusedDays.optional().openapi({
     description:

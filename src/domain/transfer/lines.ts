@@ -32,7 +32,7 @@ export async function* linesOf(
     parts.push(chunk.subarray(start));
     length += chunk.length - start;
     if (length > limits.exportLine) {
-      yield { n: n + 1, line: fail("line_too_long") };
+      yield { n: n + 1, line: fail("value_too_large") };
       return;
     }
   }
@@ -49,7 +49,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
 }
 
 function textOf(parts: readonly Uint8Array[], length: number): Result<string> {
-  if (length > limits.exportLine) return fail("line_too_long");
+  if (length > limits.exportLine) return fail("value_too_large");
   try {
     return ok(utf8.decode(concatBytes(parts)).trim());
   } catch {

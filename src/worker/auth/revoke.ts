@@ -47,7 +47,7 @@ export async function revokeToken(
   const done = await d1Result(() => revocations.revoke(token));
   revoked.invalidate();
   if (!done.ok) return done;
-  return done.value === null ? fail("too_many_revoked_tokens") : ok({ ...token, expiresAt: done.value });
+  return done.value === null ? fail("limit_reached") : ok({ ...token, expiresAt: done.value });
 }
 
 /** In 2001. A time in seconds, as in a token's own claims, is less. */

@@ -22,7 +22,7 @@ export function rawSummary(c: Context<AppEnv>, given: unknown): Uint8Array {
       ? JSON.stringify({ role: "system", content: given })
       : (rawField(c.get("bodyText"), "summary") ?? "");
   const bytes = encodeMessage(message, path);
-  if (bytes.byteLength > limits.summary) throw tooLarge("summary_too_large", path);
+  if (bytes.byteLength > limits.summary) throw tooLarge(path);
   return bytes;
 }
 
@@ -32,7 +32,7 @@ export function rawOperationValues(c: Context<AppEnv>): (Uint8Array | undefined)
     const value = rawField(operation, "value");
     if (value === undefined) return undefined;
     const bytes = encoder.encode(value);
-    if (bytes.byteLength > limits.value) throw tooLarge("value_too_large", `body.operations[${i}].value`);
+    if (bytes.byteLength > limits.value) throw tooLarge(`body.operations[${i}].value`);
     return bytes;
   });
 }
@@ -85,11 +85,9 @@ function encodeMessage(message: string, path: string): Uint8Array {
   if (depth(message) > limits.messageDepth)
     throw new Refusal(invalidField(path, `is nested more than ${limits.messageDepth} levels deep`));
   const bytes = encoder.encode(message);
-  if (bytes.byteLength > limits.message) throw tooLarge("message_too_large", path);
+  if (bytes.byteLength > limits.message) throw tooLarge(path);
   return bytes;
 }
 
-const tooLarge = (
-  code: "message_too_large" | "summary_too_large" | "value_too_large",
-  path: string,
-): Refusal => new Refusal(fail(code, { details: [{ path, message: "is too large" }] }));
+const tooLarge = (path: string): Refusal =>
+  new Refusal(fail("value_too_large", { details: [{ path, message: "is too large" }] }));

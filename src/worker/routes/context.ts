@@ -144,7 +144,7 @@ export const contexts = newRouter("memories")
   })
   .openapi(putTenantProfile, async (c) => {
     const stored = { name: c.req.valid("param").profile, layers: c.req.valid("json").layers };
-    if (!(await c.get("services").tenantProfiles.put(stored))) throw new Refusal(fail("too_many_profiles"));
+    if (!(await c.get("services").tenantProfiles.put(stored))) throw new Refusal(fail("limit_reached"));
     return c.json(stored, 200);
   })
   .openapi(deleteTenantProfile, async (c) => {

@@ -58,7 +58,7 @@ const answerMessages: Handler<AppEnv> = async (c) => {
   const message = parsedBody(c);
   if (Array.isArray(message) && message.length > limits.mcpBatch)
     throw new Refusal(
-      fail("too_many_operations", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
+      fail("limit_exceeded", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
     );
   // Each message is a call; the middleware has counted the first.
   if (Array.isArray(message)) for (const _ of message.slice(1)) await countCall(c);

@@ -61,7 +61,7 @@ export const predicateRules = newRouter("memories")
     const own = rule.opposites?.indexOf(rule.predicate) ?? -1;
     if (own !== -1) throw new Refusal(fail("invalid_request", { details: [ownOpposite(own)] }));
     const outcome = await c.get("services").predicates.put(rule);
-    if (outcome === "too many rules") throw new Refusal(fail("too_many_rules"));
+    if (outcome === "too many rules") throw new Refusal(fail("limit_reached"));
     if (outcome === "too many opposites") throw new Refusal(invalidField("body.opposites", TOO_LONG));
     return c.json(rule, 200);
   })

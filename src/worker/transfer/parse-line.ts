@@ -41,34 +41,29 @@ export function parseLine(text: string): Result<ParsedLine> {
       return ok({ end: line.lines });
     case "message": {
       const { message: _given, messageText, ...rest } = line;
-      return withValue(rest, { text, field: "message", asText: messageText, ...MESSAGE });
+      return withValue(rest, { text, field: "message", asText: messageText, max: limits.message });
     }
     case "compaction": {
       const { summary: _given, summaryText, ...rest } = line;
-      return withValue(rest, { text, field: "summary", asText: summaryText, ...SUMMARY });
+      return withValue(rest, { text, field: "summary", asText: summaryText, max: limits.summary });
     }
     case "entry": {
       const { value: _given, valueText, ...rest } = line;
-      return withValue(rest, { text, field: "value", asText: valueText, ...VALUE });
+      return withValue(rest, { text, field: "value", asText: valueText, max: limits.value });
     }
     default:
       return ok({ item: { line } });
   }
 }
 
-const MESSAGE = { max: limits.message, code: "message_too_large" } as const;
-const SUMMARY = { max: limits.summary, code: "summary_too_large" } as const;
-const VALUE = { max: limits.value, code: "value_too_large" } as const;
-
 type LineValue = {
   text: string;
   field: "message" | "summary" | "value";
   asText: string | undefined;
   max: number;
-  code: "message_too_large" | "summary_too_large" | "value_too_large";
 };
 
-function withValue(line: ObjectLine, { text, field, asText, max, code }: LineValue): Result<ParsedLine> {
+function withValue(line: ObjectLine, { text, field, asText, max }: LineValue): Result<ParsedLine> {
   const inline = rawField(text, field);
   if ((inline === undefined) === (asText === undefined))
     return invalidField(field, `is required, or \`${field}Text\` instead`);
@@ -83,7 +78,8 @@ function withValue(line: ObjectLine, { text, field, asText, max, code }: LineVal
   if (field !== "value" && depth(json) > limits.messageDepth)
     return invalidField(field, `is nested more than ${limits.messageDepth} levels deep`);
   const value = encoder.encode(json);
-  if (value.byteLength > max) return fail(code, { details: [{ path: field, message: "is too large" }] });
+  if (value.byteLength > max)
+    return fail("value_too_large", { details: [{ path: field, message: "is too large" }] });
   return ok({ item: { line, value } });
 }
 

@@ -56,7 +56,7 @@ async function importOf(
   const run = new ImportRun({ owner, epoch, part, trust, from: exported.userHash, userMemory, now });
   for await (const { n, line } of lines) {
     const text = line.ok ? redactedJson(line.value, redactions) : "";
-    const parsed = !line.ok ? line : text === null ? fail("line_too_long") : parseLine(text);
+    const parsed = !line.ok ? line : text === null ? fail("value_too_large") : parseLine(text);
     const failed = parsed.ok ? await run.take(n, parsed.value) : { n, failure: parsed };
     if (failed === null) continue;
     // The lines before it are imported.

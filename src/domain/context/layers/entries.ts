@@ -10,8 +10,8 @@ export const entries = defineLayer({
   name: "entries",
   options: optionsOf("entries", {
     mode,
-    prefix: text(limits.key, "key_too_long").optional(),
-    keys: z.array(text(limits.key, "key_too_long")).min(1).max(100).optional(),
+    prefix: text(limits.key).optional(),
+    keys: z.array(text(limits.key)).min(1).max(100).optional(),
     n: items(100, N, "entries, in the order of their keys"),
   }).refine(({ prefix, keys }) => (prefix === undefined) !== (keys === undefined), {
     path: ["prefix"],

@@ -18,7 +18,7 @@ export const recalled = defineLayer({
     ...ofMemories,
     k: items(100, K, "memories and messages; the budget is the usual end"),
     kinds: z.array(recallKind).min(1).optional(),
-    roles: z.array(text(limits.role, "role_too_long")).min(1).max(8).optional(),
+    roles: z.array(text(limits.role)).min(1).max(8).optional(),
     minScore: share.optional().openapi({
       description:
         "Only hits with at least this score; a share of the best hit's unless set: a tenth, and up to 0.4 in a store of fewer than 300 documents.",

@@ -62,7 +62,7 @@ export const procedureBody = text.unwrap();
 
 /** The largest page. `fittingPage` and `listedThatFit` cut it to one result. */
 const PAGE = 50;
-export const limit = boundedInt({ min: 1, max: PAGE, code: "page_too_large" })
+export const limit = boundedInt({ min: 1, max: PAGE })
   .optional()
   .describe(`At most this many; 20 unless set, ${PAGE} at most.`);
 export const LIMIT = 20;
