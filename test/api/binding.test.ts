@@ -9,6 +9,7 @@ import { call, newUser } from "../call.ts";
 import { declared, type DeclaredOperation, declaredOperations } from "../declared.ts";
 import { realPorts } from "../doubles/ports.ts";
 import { pathOf } from "../operations.ts";
+import { wrongProps } from "../wrong-props.ts";
 
 const ALL = { users: ["*"], scopes: ["read", "write", "cache", "admin"] };
 const all = await declaredOperations();
@@ -16,21 +17,7 @@ const callOf = ({ method, hasBody }: DeclaredOperation) => ({ method, ...(hasBod
 
 describe("refuses at every route a binding whose props", () => {
   const ids = { user: newUser(), threadId: "none" };
-  it.each([
-    ["are missing", {}, ["props.users", "props.scopes"]],
-    ["name no user", { ...ALL, users: [] }, ["props.users"]],
-    ["name two users", { ...ALL, users: ["alice", "bob"] }, ["props.users"]],
-    ["name a user that is none", { ...ALL, users: [".."] }, ["props.users[0]"]],
-    ["have no list of users", { ...ALL, users: "*" }, ["props.users"]],
-    ["have no scope", { ...ALL, scopes: [] }, ["props.scopes"]],
-    ["have a scope that there is not", { ...ALL, scopes: ["read", "all"] }, ["props.scopes[1]"]],
-    ["share what is no shared owner", { ...ALL, shared: ["team"] }, ["props.shared"]],
-    ["name a thread that is none", { ...ALL, thread: "t" }, ["props.thread"]],
-    ["have a trust that there is not", { ...ALL, trust: "high" }, ["props.trust"]],
-    ["have a namespace that no header carries", { ...ALL, namespace: "ü" }, ["props.namespace"]],
-    ["have a name that no log should hold", { ...ALL, name: "my app" }, ["props.name"]],
-    ["have a field that there is not", { ...ALL, user: "alice" }, ["props.user"]],
-  ])("%s", async (_, props, fields) => {
+  it.each(wrongProps)("%s", async (_, props, fields) => {
     for (const operation of all) {
       const { status, body } = await boundCall(pathOf(operation, ids), callOf(operation), props);
       expect([status, body.error.code]).toEqual([403, "invalid_props"]);

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { base64url, decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
-import { type Who, ways } from "../binding-calls.ts";
+import { pathWays, type Who, ways } from "../binding-calls.ts";
 import { call, newUser, token } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { pathOf } from "../operations.ts";
@@ -236,7 +236,9 @@ describe.each(ways)("a caller of one thread, $way", ({ ask: askAs }) => {
     expect((await askAs(path, { json: { messages: [say("hi")] } }, reader)).status).toBe(403);
     expect((await askAs(`/v1/threads/${id}`, {}, { user: newUser(), thread: id })).status).toBe(404);
   });
+});
 
+describe.each(pathWays)("a caller of one thread, $way", ({ ask: askAs }) => {
   it("is not led out of its thread by the way its path is written", async () => {
     const user = newUser();
     const [own, other] = [await create(user), await create(user)];

@@ -28,7 +28,7 @@ const rooms: readonly Room[] = [
   room("domain", "src/domain"),
   room("contract", "src/contract", "domain"),
   room("platform", "src/platform", "domain"),
-  room("worker", "src/worker", "contract platform domain package"),
+  room("worker", "src/worker", "contract platform client domain package"),
   room("entry", "src/index.ts", "worker objects"),
   room("objects", "durable-objects", "contract platform domain"),
   room("client", "packages/client/src", "domain"),

@@ -32,6 +32,7 @@ afterAll(() => harness.close());
 
 type Outcome = {
   value?: unknown;
+  thrown?: string;
   error?: { code: string; status: number; details: unknown[]; message: string };
 };
 
@@ -120,6 +121,40 @@ it("keeps a Worker whose props name one user to that user", async () => {
     message: expect.stringContaining('this binding is of the user "alice"'),
   });
   expect((await alice("memory.threads.listAll")).error).toMatchObject({ code: "forbidden", status: 403 });
+});
+
+it("answers the methods of the binding, each in one call, and their errors as data", async () => {
+  const user = newUser();
+  const written = await one("env.MEMORY.memories.remember", user, { text: "I moved to Lisbon" });
+  expect(written.value).toMatchObject({ ok: true, value: { text: "I moved to Lisbon" } });
+  const query = { query: "where do I live?" };
+  expect((await two("env.MEMORY.recall", user, query)).value).toMatchObject({
+    ok: true,
+    value: { hits: [{ text: "I moved to Lisbon" }] },
+  });
+  expect((await two("env.OF_ALICE.recall", user, query)).value).toMatchObject({
+    ok: false,
+    error: { code: "not_found", message: expect.stringContaining('of the user "alice"') },
+  });
+});
+
+it.each([
+  "constructor",
+  "env",
+  "ctx",
+  "later",
+  "within",
+  "fetch",
+  "scheduled",
+  "memories.constructor",
+  "memories.answer",
+  "memories.calls",
+  "memories.dup",
+  "memories.remember.call",
+  "recall.constructor",
+])("reaches nothing of Cairn under another name: %s", async (name) => {
+  const { value, thrown } = await one(`env.MEMORY.${name}`, "alice", { text: "x" });
+  expect([value, thrown]).toEqual([undefined, expect.any(String)]);
 });
 
 it("says which fields are wrong, and which entrypoint a binding lacks", async () => {

@@ -24,6 +24,7 @@ const { metafile } = await build({
   ...bundled,
   entryPoints: [
     { in: "packages/client/src/index.ts", out: "client/index" },
+    { in: "packages/client/src/entrypoint.ts", out: "client/entrypoint" },
     { in: "packages/cli/main.ts", out: "cli" },
     ...adapters.map((name) => ({ in: `packages/adapters/src/${name}.ts`, out: `adapters/${name}` })),
   ],

@@ -21,6 +21,7 @@ export function publishDeclarations(
 ): void {
   const left = [
     "packages/client/src/index.d.ts",
+    "packages/client/src/entrypoint.d.ts",
     ...adapters.map((name) => `packages/adapters/src/${name}.d.ts`),
   ];
   const taken = new Set<string>();

@@ -19,11 +19,13 @@ export class Transfer {
    * Imports an export, or a `part` of one. Existing data stays, so a repeated import is safe. Rejects a truncated export
    * with status 400; a part is not checked for missing lines. `leftOut` in the answer lists the data not imported.
    */
-  import(
+  async import(
     user: string,
     exported: Blob | Uint8Array<ArrayBuffer> | string,
     { part = false, ...options }: CallOptions & { part?: boolean } = {},
   ): Promise<Imported> {
+    if (!(typeof exported === "string" || exported instanceof Uint8Array || exported instanceof Blob))
+      throw new TypeError("cairn: an import takes a text, a Uint8Array or a Blob");
     const body = { of: exported, type: "application/x-ndjson" };
     const path = ["v1", "users", user, "import"];
     return this.#http.send({

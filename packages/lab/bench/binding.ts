@@ -1,4 +1,5 @@
-// `npm run bench -- --binding`: the CPU of a call over a service binding's RPC, and of the same call over its HTTP.
+// `npm run bench -- --binding`: the CPU of a call over a service binding, by the client and by the binding's own methods, and of
+// the same call over HTTP.
 import { join } from "node:path";
 import { printTable } from "../table.ts";
 import { startCaller } from "./servers.ts";
@@ -6,7 +7,8 @@ import { median } from "./summary.ts";
 
 const CALLS = ["get", "set", "recall", "remember"] as const;
 type Call = (typeof CALLS)[number];
-type Over = "binding" | "http";
+const WAYS = ["http", "binding", "methods"] as const;
+type Over = (typeof WAYS)[number];
 
 const names: Record<Call, string> = {
   get: "get an entry",
@@ -50,23 +52,27 @@ export async function measureBinding({
       const rounds: Round[] = [];
       // The first only warms up. They take turns in who begins.
       for (let i = 0; i <= count; i++) {
-        const order: Over[] = i % 2 === 0 ? ["http", "binding"] : ["binding", "http"];
-        const round: Round = { http: 0, binding: 0 };
+        const order = i % 2 === 0 ? WAYS : WAYS.toReversed();
+        const round: Round = { http: 0, binding: 0, methods: 0 };
         // oxlint-disable-next-line no-await-in-loop -- one measurement after another
         for (const over of order) round[over] = await run(call, over, n);
         if (i > 0) rounds.push(round);
       }
-      const ratio = median(rounds.map(({ binding, http }) => binding / http));
+      const of = (over: Over) => median(rounds.map((round) => round[over])).toFixed(0);
+      const ratioOf = (over: Over) => median(rounds.map((round) => round[over] / round.http)).toFixed(2);
       const goal = goals[call];
       rows.push([
         names[call],
-        median(rounds.map(({ http }) => http)).toFixed(0),
-        median(rounds.map(({ binding }) => binding)).toFixed(0),
-        ratio.toFixed(2),
+        ...WAYS.map(of),
+        ratioOf("binding"),
+        ratioOf("methods"),
         goal === undefined ? "" : `at most ${goal}`,
       ]);
     }
-    printTable(["call", "µs of CPU over HTTP", "over the binding", "ratio", "goal"], rows);
+    printTable(
+      ["call", "µs of CPU over HTTP", "by the client", "by methods", "client ratio", "methods ratio", "goal"],
+      rows,
+    );
   } finally {
     await server.stop();
   }

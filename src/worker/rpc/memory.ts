@@ -1,6 +1,8 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
+import type { Memory as Methods } from "../../../packages/client/src/entrypoint.ts";
 import type { BindingAnswer, BindingCall } from "../../domain/binding.ts";
 import type { Bindings } from "../../platform/bindings.ts";
+import { addMethods } from "./methods.ts";
 
 /** Answers a call over a service binding with these props. */
 export type AnswerBound = (
@@ -12,13 +14,17 @@ export type AnswerBound = (
 type MemoryClass = new (
   ctx: ExecutionContext,
   env: Bindings,
-) => WorkerEntrypoint<Bindings, unknown> & { call: (call: BindingCall) => Promise<BindingAnswer> };
+) => WorkerEntrypoint<Bindings, unknown> & Methods;
 
 /** The entrypoint for other Workers of the account, over the same routes as HTTP. */
-export const memoryOf = (answer: AnswerBound): MemoryClass =>
+export function memoryOf(answer: AnswerBound): MemoryClass {
   class Memory extends WorkerEntrypoint<Bindings, unknown> {
-    /** One call of the API. `cairn({ binding })` makes them. */
+    /** One call of the API. `cairn({ binding })` makes them, and so do all other methods. */
     call(call: BindingCall): Promise<BindingAnswer> {
       return answer(call, { props: this.ctx.props, env: this.env, ctx: this.ctx });
     }
-  };
+  }
+  addMethods(Memory);
+  // The compiler sees no method that is defined by its name.
+  return Memory as unknown as MemoryClass;
+}

@@ -1,8 +1,10 @@
-// A Worker that calls Cairn over a binding as its tests say: a method, of the client or of an adapter, with arguments.
+// A Worker that calls Cairn over a binding as its tests say: a method with arguments, of the client, of an adapter, or of the
+// binding itself.
 import { type Binding, cairn, CairnError } from "../../../client/src/index.ts";
+import type { Memory } from "../../../client/src/entrypoint.ts";
 import { cairnCache, cairnConversations } from "../../src/gemstack.ts";
 
-type Env = Record<"MEMORY" | "OF_ALICE" | "WRONG", Binding>;
+type Env = Record<"MEMORY" | "OF_ALICE", Service<Memory>> & { WRONG: Binding };
 export type Step = { binding: keyof Env; method: string; args: unknown[] };
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
@@ -11,11 +13,11 @@ export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const { binding, method, args } = (await request.json()) as Step;
     const memory = cairn({ binding: env[binding], retry: { attempts: 2, withinMs: 5_000 } });
-    const all = { memory, conversations: cairnConversations({ memory }), cache: cairnCache({ memory }) };
+    const all = { env, memory, conversations: cairnConversations({ memory }), cache: cairnCache({ memory }) };
     try {
       return Response.json({ value: (await called(all, method.split("."), args)) ?? null });
     } catch (error) {
-      if (!(error instanceof CairnError)) throw error;
+      if (!(error instanceof CairnError)) return Response.json({ thrown: String(error) });
       const { code, status, details, message } = error;
       return Response.json({ error: { code, status, details, message } });
     }
@@ -27,6 +29,7 @@ async function called(of: unknown, [name = "", ...rest]: string[], args: unknown
   // The tests name what there is.
   const member = (of as Record<string, unknown>)[name];
   if (rest.length > 0) return called(member, rest, args);
-  const value = await (member as Method).apply(of, args);
+  // A method of a binding has no `apply`: that would be a name to call, too.
+  const value = await Reflect.apply(member as Method, of, args);
   return value instanceof ReadableStream ? new Response(value).text() : value;
 }

@@ -37,6 +37,7 @@ const installed = (name: string) => ({
 });
 const published = {
   edgecairn: [join(client, "client/index.d.ts")],
+  "edgecairn/binding": [join(client, "client/entrypoint.d.ts")],
   "edgecairn/adapters/*": [join(client, "adapters/*.d.ts")],
   "@edgecairn/embed/*": [join(root, "packages/embed/dist/*.d.ts")],
   ...Object.fromEntries(

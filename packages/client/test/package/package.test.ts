@@ -118,6 +118,74 @@ describe("the client over a server", () => {
   });
 });
 
+describe("the types of a Worker that binds the entrypoint", () => {
+  const program = `
+    export default {
+      async fetch(request: Request, { MEMORY }: Env): Promise<Response> {
+        const found = await MEMORY.recall("alice", { query: await request.text() });
+        if (!found.ok) {
+          const { code, details, message } = found.error;
+          // @ts-expect-error a code that there is not
+          if (code === "no_such_code") return new Response(message);
+          return Response.json(details.map(({ path }) => path), { status: found.error.status });
+        }
+        const made = await MEMORY.memories.remember("alice", { text: "x" }, { idempotencyKey: "k" });
+        const read = await MEMORY.kv.get("alice", "k");
+        const entry = read.ok ? (read.value as { n: number } | null) : null;
+        const all = await MEMORY.threads.stream("t");
+        const stream: ReadableStream<Uint8Array> | null = all.ok ? all.value : null;
+        // @ts-expect-error a typo is found
+        await MEMORY.recall("alice", { quer: "x" });
+        // @ts-expect-error a signal does not cross
+        await MEMORY.recall("alice", { query: "x" }, { signal: request.signal });
+        // @ts-expect-error there is no such method
+        await MEMORY.memories.recall("alice");
+        // @ts-expect-error an answer is not its value
+        made.text;
+        const texts: string[] = found.value.hits.map(({ text }) => text);
+        const { hits } = await cairn({ binding: MEMORY }).recall("alice", { query: "x" });
+        return Response.json({ texts, hits, entry, stream, id: made.ok && made.value.id });
+      },
+    };`;
+  const workerErrors = () => {
+    const options = { target: "es2024", lib: ["es2024"], strict: true, noEmit: true, skipLibCheck: false };
+    const types = [join(root, "node_modules/@cloudflare/workers-types")];
+    const compilerOptions = { ...options, module: "esnext", moduleResolution: "bundler", types };
+    const include = ["calling.ts", "worker-configuration.d.ts"];
+    write("tsconfig.json", JSON.stringify({ compilerOptions, include }));
+    return typeErrors();
+  };
+
+  it("are written by `wrangler types`, from the package's config", () => {
+    write(
+      "wrangler.toml",
+      `name = "calling"
+       main = "calling.ts"
+       compatibility_date = "2026-11-01"
+       services = [{ binding = "MEMORY", service = "cairn", entrypoint = "Memory" }]`,
+    );
+    write("calling.ts", `import { cairn } from "edgecairn";\n${program}`);
+    const configs = ["-c", "wrangler.toml", "-c", "node_modules/edgecairn/cairn.toml"];
+    node(join(root, "node_modules/wrangler/bin/wrangler.js"), "types", "--include-runtime=false", ...configs);
+    expect(readFileSync(join(folder, "worker-configuration.d.ts"), "utf8")).toContain(
+      'MEMORY: Service<typeof import("./node_modules/edgecairn/dist/client/entrypoint").Memory>',
+    );
+    expect(workerErrors()).toBe("");
+  });
+
+  it("can be written by hand", () => {
+    write("worker-configuration.d.ts", "");
+    write(
+      "calling.ts",
+      `import { cairn } from "edgecairn";
+       import type { Memory } from "edgecairn/binding";
+       type Env = { MEMORY: Service<Memory> };
+       ${program}`,
+    );
+    expect(workerErrors()).toBe("");
+  });
+});
+
 describe("its commands", () => {
   const command = join(folder, "node_modules/.bin/edgecairn");
   const ran = (args: string[], env: Record<string, string> = {}) => {

@@ -1,0 +1,215 @@
+// The methods of the entrypoint `Memory`, which are those of the client. The access tests call each of them, too.
+import { describe, expect, it } from "vitest";
+import type { Memory, Remote } from "#client/entrypoint.ts";
+import { type Cairn, cairn } from "#client/index.ts";
+import { methods as methodOf } from "../../packages/client/test/methods.ts";
+import { memoryOf } from "../../src/worker/rpc/memory.ts";
+import { answerOfMethod, methodsWith } from "../binding-calls.ts";
+import { newUser } from "../call.ts";
+import { wrongProps } from "../wrong-props.ts";
+
+const ALL = { users: ["*"], scopes: ["read", "write", "cache", "admin"] };
+
+const { later: _, ...parts } = cairn({ binding: { call: () => Promise.reject(new Error("no call")) } });
+const namesOn = (prototype: object) =>
+  Object.getOwnPropertyNames(prototype).filter((name) => name !== "constructor");
+/** Each method by its path, as `recall` or `memories.remember`. */
+const methods = Object.entries(parts).flatMap(([name, part]) =>
+  typeof part === "function"
+    ? [name]
+    : namesOn(Object.getPrototypeOf(part)).map((method) => `${name}.${method}`),
+);
+
+const Entrypoint = memoryOf(() => Promise.reject(new Error("no call")));
+
+function valueOf<T>(answer: Remote<T>): T {
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+}
+
+/** Calls one by its path, as a Worker without types does. */
+async function called(path: string, props: Record<string, unknown>, args: readonly unknown[]) {
+  const memory: object = methodsWith(props);
+  const [group = "", method] = path.split(".");
+  const found: unknown = Reflect.get(memory, group);
+  const run: unknown = method === undefined ? found : Reflect.get(Object(found), method);
+  return (run as (...given: readonly unknown[]) => Promise<unknown>)(...args);
+}
+
+const at = {
+  user: "alice",
+  id: "x",
+  key: "k",
+  seq: "1",
+  compaction: "c",
+  profile: "p",
+  predicate: "p",
+  tokenId: "t",
+};
+
+/** Arguments of each method: those of the methods of the routes, as a client without a Cairn records them. */
+const argsOf = new Map<string, readonly unknown[]>([
+  ["kv.getVersioned", ["alice", "k"]],
+  ["cache.getVersioned", ["k"]],
+  ...["kv.all", "memories.all", "threads.all", "usage.all", "changes.pages"].map(
+    (name) => [name, ["alice"]] as const,
+  ),
+  ...["threads.messages", "threads.stream", "threads.allCompactions"].map((name) => [name, ["x"]] as const),
+  ["memories.allHistory", ["alice", "x"]],
+  ["memories.reviewAll", ["alice", { decision: "reject" }]],
+  ["erasures.thread", ["alice", "x"]],
+  ...["tenant.openapi", "tenant.allUsers", "threads.ofAllUsers"].map((name) => [name, []] as const),
+  ...["access.allRevocations", "access.allAudit", "promptCache.hours"].map((name) => [name, []] as const),
+]);
+for (const call of Object.values(methodOf)) await call(recorder(), at);
+
+function recorder(): Cairn {
+  const noting = (path: string) =>
+    function note(...args: unknown[]) {
+      argsOf.set(path, args);
+    };
+  // As much of a client as the calls of the table touch.
+  return Object.fromEntries(
+    Object.entries(parts).map(([name, part]) => [
+      name,
+      typeof part === "function"
+        ? noting(name)
+        : new Proxy({}, { get: (_target, method) => noting(`${name}.${String(method)}`) }),
+    ]),
+  ) as unknown as Cairn;
+}
+
+it("are those of the client, and `call`, and nothing else that RPC reaches", () => {
+  expect(namesOn(Entrypoint.prototype).toSorted()).toEqual(["call", ...Object.keys(parts)].toSorted());
+  for (const [name, part] of Object.entries(parts).filter(([, one]) => typeof one !== "function")) {
+    const group: object = Reflect.get(Entrypoint.prototype, name, { call: () => undefined });
+    expect(namesOn(Object.getPrototypeOf(group))).toEqual(namesOn(Object.getPrototypeOf(part)));
+    expect(Object.keys(group)).toEqual([]);
+  }
+  expect([...argsOf.keys()].toSorted()).toEqual(methods.toSorted());
+});
+
+describe("refuse a binding whose props", () => {
+  it.each(wrongProps)("%s", async (_name, props, fields) => {
+    for (const method of methods) {
+      const answer = await called(method, props, argsOf.get(method) ?? []);
+      expect([method, answer]).toEqual([
+        method,
+        { ok: false, error: expect.objectContaining({ code: "invalid_props", status: 403 }) },
+      ]);
+      const { body } = await answerOfMethod(answer);
+      expect(body.error.details.map(({ path }: { path: string }) => path)).toEqual(fields);
+    }
+  });
+});
+
+it("answer with the value", async () => {
+  const [user, memory] = [newUser(), methodsWith(ALL)];
+  expect(await memory.memories.remember(user, { text: "I moved to Lisbon" })).toMatchObject({
+    ok: true,
+    value: { text: "I moved to Lisbon" },
+  });
+  expect(await memory.recall(user, { query: "Lisbon" })).toMatchObject({
+    ok: true,
+    value: { hits: [{ text: "I moved to Lisbon" }] },
+  });
+  expect(await memory.kv.set(user, "k", { n: 1 })).toMatchObject({ ok: true });
+  expect(await memory.kv.get(user, "k")).toEqual({ ok: true, value: { n: 1 } });
+  expect(await memory.kv.get(user, "none")).toEqual({ ok: true, value: null });
+  expect(await memory.kv.delete(user, "k")).toEqual({ ok: true, value: undefined });
+});
+
+it("answer with the code and the fields of a refusal", async () => {
+  const memory = methodsWith({ users: ["alice"], scopes: ["read"] });
+  expect(await memory.recall("alice", { query: "" })).toEqual({
+    ok: false,
+    error: {
+      code: "invalid_request",
+      message: expect.stringMatching(/^The request .*\(body\.query must not be empty\)$/),
+      status: 400,
+      details: [{ path: "body.query", message: "must not be empty" }],
+      requestId: expect.any(String),
+      retryAfter: undefined,
+    },
+  });
+  expect(await memory.kv.set("alice", "k", 1)).toMatchObject({ error: { code: "forbidden", status: 403 } });
+});
+
+it.each([
+  ["no user", "recall", [undefined, { query: "x" }], "not sent: a part of the path is missing, not a string"],
+  ["a user that no path carries", "kv.list", [".."], "not sent: a part of the path is '..'"],
+  [
+    "an option that there is not",
+    "recall",
+    ["alice", { query: "x" }, { wait: 1 }],
+    "`wait` is not an option",
+  ],
+  ["a value that has no JSON", "kv.set", ["alice", "k"], "which has no JSON"],
+  ["no list", "memories.rememberMany", ["alice"], "body.memories is required"],
+  ["a body of another type", "transfer.import", ["alice", 7], "an import takes a text"],
+])("refuse %s as an invalid request", async (_name, method, args, message) => {
+  expect(await called(method, ALL, args)).toMatchObject({
+    ok: false,
+    error: { code: "invalid_request", status: 400, message: expect.stringContaining(message) },
+  });
+});
+
+it("do what a repeated key did, once", async () => {
+  const [user, memory] = [newUser(), methodsWith(ALL)];
+  const write = () => memory.threads.create(user, { title: "one" }, { idempotencyKey: "k" });
+  expect(await write()).toEqual(await write());
+  expect(await memory.threads.list(user)).toMatchObject({ value: { items: [{ title: "one" }] } });
+});
+
+it("stream what comes one by one as lines of JSON, and an export", async () => {
+  const [user, memory] = [newUser(), methodsWith(ALL)];
+  const { id } = valueOf(await memory.threads.create(user));
+  await memory.threads.append(id, [
+    { role: "user", content: "hi" },
+    { role: "assistant", content: "ho" },
+  ]);
+  const linesOf = async (answer: unknown) =>
+    (await answerOfMethod(answer)).text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
+  for (const name of ["stream", "messages"] as const)
+    expect(await linesOf(await memory.threads[name](id))).toMatchObject([
+      { message: { content: "hi" } },
+      { message: { content: "ho" } },
+    ]);
+  expect(await linesOf(await memory.memories.all(user))).toEqual([]);
+  expect(await linesOf(await memory.changes.pages(user))).toMatchObject([{ more: false }]);
+  expect((await linesOf(await memory.transfer.export(user))).at(-1)).toMatchObject({ type: "end" });
+});
+
+it("refuse a stream to a stranger before it begins", async () => {
+  const owner = newUser();
+  const stranger = { users: [newUser()], scopes: ["read", "write"] };
+  for (const method of [
+    "memories.all",
+    "kv.all",
+    "threads.all",
+    "threads.stream",
+    "changes.pages",
+    "usage.all",
+  ])
+    expect([method, await called(method, stranger, [owner])]).toEqual([
+      method,
+      { ok: false, error: expect.objectContaining({ code: "not_found", status: 404 }) },
+    ]);
+});
+
+it("let go of a stream that its reader cancels", async () => {
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new TextEncoder().encode("{}\n")),
+    cancel: () => void (cancelled = true),
+  });
+  // Without a binding in between, which may let go of a stream by itself when a call ends.
+  const call = () => Promise.resolve({ status: 200, headers: {}, body });
+  const threads: Memory["threads"] = Reflect.get(Entrypoint.prototype, "threads", { call });
+  const answer = await threads.stream("t");
+  await valueOf(answer).cancel();
+  await expect.poll(() => cancelled).toBe(true);
+});
