@@ -265,6 +265,10 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.changes.read(...args);
   }
 
+  wakeWebhook(): void {
+    this.#parts.webhookDelivery.wake();
+  }
+
   // Usage
 
   summary(): UserSummary {

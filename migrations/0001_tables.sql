@@ -174,3 +174,17 @@ CREATE TABLE extraction_settings (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   settings TEXT NOT NULL                -- JSON: see src/domain/schema/extraction.ts
 );
+
+-- At most one row, while the receiver of the webhook fails: how often in a row, since when, and when the next probe is due.
+CREATE TABLE webhook_breaker (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  failures INTEGER NOT NULL,
+  since INTEGER NOT NULL,               -- milliseconds since the epoch
+  probe_at INTEGER NOT NULL
+);
+
+-- Users whose changes wait for the receiver, in the order of their last attempt.
+CREATE TABLE webhook_waiting (
+  n INTEGER PRIMARY KEY,
+  user_hash TEXT NOT NULL UNIQUE
+);

@@ -376,6 +376,12 @@ class HealthEmbedder(TypedDict):
     dimensions: int
 
 
+class HealthFailing(TypedDict):
+    part: Literal["settings", "database", "embedder", "vectorIndex", "recall", "languageModel", "webhook"]
+    # When it was first seen to fail: by this isolate of the Worker, except for the webhook.
+    since: int
+
+
 class _Health(TypedDict):
     status: Literal["ok", "degraded", "unavailable"]
     embedder: HealthEmbedder
@@ -388,6 +394,8 @@ class _Health(TypedDict):
 
 class Health(_Health, total=False):
     problems: List[str]
+    # The parts that `problems` are about.
+    failing: List[HealthFailing]
 
 
 class JsonWebKeysKey(TypedDict):
@@ -2605,6 +2613,11 @@ class Changes(_Changes, total=False):
     reset: Literal[True]
 
 
+class WebhookResumed(TypedDict):
+    # Users with changes that wait for the receiver.
+    waiting: int
+
+
 class _ErasureOf(TypedDict):
     what: Literal["user", "thread", "scope"]
 
@@ -3890,6 +3903,13 @@ class Cairn(_Transport):
         """
         query = {"after": after, "limit": limit}
         return self.request("GET", ["v1", "users", user, "changes"], query=query, repeatable=True)
+
+    def resume_webhook(self) -> WebhookResumed:
+        """Send changes to the webhook again.
+
+        POST /v1/webhook/resume
+        """
+        return self.request("POST", ["v1", "webhook", "resume"], repeatable=False)
 
     def erase_user(self, user: str) -> Erasure:
         """Erase all data of a user, with a receipt.

@@ -372,6 +372,8 @@ export interface IngestRpc {
 
 export interface ChangesRpc {
   changes(page: { after?: string; limit: number }): Promise<Result<Changes>>;
+  /** Lets the webhook try again at once. A former object has no such method. */
+  wakeWebhook(): Promise<void>;
 }
 
 // Usage

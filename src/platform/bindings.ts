@@ -8,6 +8,7 @@ import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
 import { D1PredicateRules, type PredicateRules } from "./d1/predicate-rules.ts";
 import { D1TenantProfiles, type TenantProfiles } from "./d1/tenant-profiles.ts";
+import { D1WebhookBreaker, type WebhookBreaker } from "./d1/webhook-breaker.ts";
 import { D1TenantModelUsage, type TenantModelUsage } from "./d1/tenant-model-usage.ts";
 import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersFromBindings } from "./embeddings/embedders-from-bindings.ts";
@@ -117,6 +118,7 @@ export type Ports = {
   languageModel: LanguageModel | null;
   /** Receives the changes of all users; null if none is set. */
   webhook: Webhook | null;
+  webhookBreaker: WebhookBreaker;
   /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
   /** The quotas of one user. */
@@ -185,6 +187,7 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     tokenCounter: (name) => tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
     languageModel: modelFromBindings(env),
     webhook: webhookFromBindings(env),
+    webhookBreaker: new D1WebhookBreaker(env.DB),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
     quotas: quotasOf(env),
     modelQuota: modelQuotaOf(env),

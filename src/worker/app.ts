@@ -38,7 +38,7 @@ import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { ingests } from "./routes/ingests.ts";
 import { extraction } from "./routes/extraction.ts";
-import { health, RECENT_MS } from "./routes/health.ts";
+import { health, PROBED_MS, RECENT_MS } from "./routes/health.ts";
 import { mcp } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
@@ -172,6 +172,9 @@ export function services(env: Bindings, ports: Ports): Services {
     recallMeter: new RecallMeter(),
     recallIds: new RecallIds(signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS)),
     health: new Recent(RECENT_MS),
+    remoteEmbedder: ports.embedder.embedNow === undefined ? ports.embedder : null,
+    embedderProblem: new Recent(PROBED_MS),
+    failingSince: new Map(),
     rateLimits: rateLimitsOf(env),
     auditDays: auditDaysOf(env) ?? AUDIT_DAYS,
     console: consoleOf(env),

@@ -4,8 +4,9 @@ import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { RecallIds } from "./auth/recall-ids.ts";
 import type { RecallMeter } from "./recall-meter.ts";
+import type { Embedder } from "../platform/embeddings/embedder.ts";
 import type { Recent } from "./recent.ts";
-import type { Health } from "../domain/schema/health.ts";
+import type { Health, HEALTH_PARTS } from "../domain/schema/health.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { ConsoleSettings } from "./settings.ts";
 import type { Ports } from "../platform/bindings.ts";
@@ -24,6 +25,12 @@ export type Services = Ports & {
   recallIds: RecallIds;
   /** The last answer of /health. */
   health: Recent<Health>;
+  /** The embedder where it is a service; null where it computes in the isolate, as /health loads no model. */
+  remoteEmbedder: Embedder | null;
+  /** The last probe of it; null: it embeds. */
+  embedderProblem: Recent<string | null>;
+  /** When this isolate first saw a part fail. */
+  failingSince: Map<(typeof HEALTH_PARTS)[number], number>;
   /** The platform's counters by caller and by user; null where none is bound. */
   rateLimits: { caller: RateLimit | null; user: RateLimit | null };
   /** The age at which events of the audit log are deleted. */

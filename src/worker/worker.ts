@@ -4,6 +4,7 @@ import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
 import type { BoundCall } from "./http/context.ts";
 import { answerBy } from "./rpc/answer.ts";
 import { wakeErasures } from "./use-cases/erase.ts";
+import { wakeWebhook } from "./use-cases/webhook.ts";
 import { upkeep } from "./use-cases/upkeep.ts";
 
 /** The Worker: HTTP, calls over service bindings, and the cron. Tests put doubles into `makePorts`. */
@@ -26,7 +27,12 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
         return;
       }
       // A failure of one does not stop the others.
-      const done = await Promise.allSettled([upkeep(all), pruneAccess(all), wakeErasures(all)]);
+      const done = await Promise.allSettled([
+        upkeep(all),
+        pruneAccess(all),
+        wakeErasures(all),
+        wakeWebhook(all),
+      ]);
       for (const one of done) if (one.status === "rejected") throw one.reason;
     },
   };

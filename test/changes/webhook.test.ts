@@ -1,3 +1,5 @@
+import { createScheduledController, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
@@ -5,15 +7,18 @@ import type { Change, ChangesDelivery } from "../../src/domain/schema/changes.ts
 import type { WebhookAttempt, WebhookMessage } from "../../src/platform/webhooks/webhook.ts";
 import { StandardWebhook } from "../../src/platform/webhooks/webhook.ts";
 import { webhookFromBindings, webhookProblem } from "../../src/platform/webhooks/webhook-from-bindings.ts";
-import { call, newUser } from "../call.ts";
+import { call, newUser, tokenWith } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
+import { unbind } from "../doubles/ports.ts";
 import { evict } from "../evict.ts";
 import { ring } from "../ingest/calls.ts";
 import { forget, remembered } from "../memory-calls.ts";
+import worker from "../worker.ts";
 import { append, create, say } from "../thread-calls.ts";
 
 afterEach(restore);
 
+const HOUR = 60 * 60_000;
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER = `whsec_${btoa("0123456789abcdef0123456789abcdef")}`;
 
@@ -155,7 +160,10 @@ describe("the deliveries of a user", () => {
   let answers: WebhookAttempt[];
   const FAILED: WebhookAttempt = { ok: false, problem: "answered 503" };
 
-  beforeEach(() => {
+  beforeEach(async () => {
+    await env.DB.batch(
+      ["webhook_breaker", "webhook_waiting"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)),
+    );
     received = [];
     answers = [];
     control.webhook = {
@@ -207,7 +215,7 @@ describe("the deliveries of a user", () => {
     const tea = await remembered(user, { text: "I like tea" });
     answers = [FAILED, FAILED, { ...FAILED, retryAfterMs: 600_000 }];
     await later(user);
-    await later(user, 1_000);
+    await later(user, 1);
     expect(received).toHaveLength(1);
     await later(user, 5_000);
     await later(user, 11_000);
@@ -225,18 +233,93 @@ describe("the deliveries of a user", () => {
     expect(told).toContain(`memory ${tea.id}`);
   });
 
-  it("repeat a failed message once an hour at least, whatever its failures and the receiver ask for", async () => {
+  it("repeat a failed message once an hour at least, whatever the receiver asks for", async () => {
     const user = newUser();
     await remembered(user, { text: "I like tea" });
-    const HOUR = 60 * 60_000;
-    answers = [...Array.from({ length: 14 }, () => FAILED), { ...FAILED, retryAfterMs: 24 * HOUR }];
-    for (let i = 0; i < 15; i++) await later(user, HOUR + 1_000);
-    expect(received).toHaveLength(15);
+    answers = [...Array.from({ length: 7 }, () => FAILED), { ...FAILED, retryAfterMs: 24 * HOUR }];
+    for (let i = 0; i < 8; i++) await later(user, HOUR + 1_000);
+    expect(received).toHaveLength(8);
     // Yet no sooner: the receiver asked for a day.
     await later(user, HOUR - 60_000);
-    expect(received).toHaveLength(15);
+    expect(received).toHaveLength(8);
     await later(user, 61_000);
-    expect(received).toHaveLength(16);
+    expect(received).toHaveLength(9);
+  });
+
+  it("cost one attempt an hour of all users while the receiver is away, none after seven days, and lose nothing", async () => {
+    let isAway = true;
+    control.webhook = {
+      send: async ({ id, body }: WebhookMessage) => {
+        received.push({ id, delivery: JSON.parse(body) });
+        return isAway ? FAILED : { ok: true };
+      },
+    };
+    const users = Array.from({ length: 5 }, newUser);
+    const memories = await Promise.all(users.map((user) => remembered(user, { text: "I like tea" })));
+    const token = await tokenWith({ user: "*", ttlSeconds: 100 * 86_400 });
+    const health = async () => (await call("/health")).body;
+    const cron = () => worker.scheduled(createScheduledController(), env);
+    const began = clock();
+    const alarms = { rung: 0 };
+    // The Worker is built anew, with this webhook.
+    unbind();
+    onTestFinished(unbind);
+    /** An alarm rings when it is due only, and more memories come meanwhile. */
+    const hour = async () => {
+      await cron();
+      for (const user of users) {
+        const object = env.USER_MEMORY.getByName(await userHash(user));
+        const due = await runInDurableObject(object, (_, { storage }) => storage.getAlarm());
+        if (due === null || due > clock()) continue;
+        alarms.rung++;
+        await ring(user);
+      }
+      control.clockAhead += HOUR;
+    };
+    for (let i = 0; i < 24; i++) await hour();
+    const first = received.length;
+    expect(await health()).toMatchObject({ status: "degraded", failing: [{ part: "webhook" }] });
+    expect((await health()).failing[0].since - began).toBeLessThan(2 * HOUR);
+    expect((await health()).problems).toEqual([
+      "the webhook's receiver fails: one message an hour tries it again",
+    ]);
+    const more = await call(`/v1/users/${users[0]}/memories`, { token, json: { text: "I like coffee" } });
+    const before = alarms.rung;
+    for (let i = 24; i < 7 * 24; i++) await hour();
+    // One probe an hour, of two alarms at most, and no alarm of another user but for the write and its embedding.
+    expect(first).toBeLessThanOrEqual(10 + 5 + 24);
+    expect(received.length - first).toBeGreaterThan(6 * 24 - 3);
+    expect(received.length - first).toBeLessThanOrEqual(6 * 24);
+    expect(alarms.rung - before).toBeLessThanOrEqual(2 * 6 * 24 + 10);
+    const paused = received.length;
+    for (let i = 0; i < 24; i++) await hour();
+    expect(received.length - paused).toBeLessThanOrEqual(1);
+    expect((await health()).problems).toEqual([
+      expect.stringMatching(/^the webhook's receiver failed for seven days/),
+    ]);
+
+    isAway = false;
+    received = [];
+    const resumed = await call("/v1/webhook/resume", { token, method: "POST", json: {} });
+    expect([resumed.status, resumed.body]).toEqual([202, { waiting: 5 }]);
+    for (let i = 0; i < 2; i++) await hour();
+    const told = received.flatMap(({ delivery }) => delivery.data.changes.items.map(short));
+    expect(told.toSorted()).toEqual([...memories, more.body].map(({ id }) => `memory ${id}`).toSorted());
+    expect((await health()).status).toBe("ok");
+    expect((await env.DB.prepare("SELECT * FROM webhook_waiting").all()).results).toEqual([]);
+  });
+
+  it("go by each user's own failures while D1 is away", async () => {
+    const user = newUser();
+    await remembered(user, { text: "I like tea" });
+    await env.DB.exec("ALTER TABLE webhook_breaker RENAME TO webhook_away");
+    onTestFinished(
+      async () => void (await env.DB.exec("ALTER TABLE webhook_away RENAME TO webhook_breaker")),
+    );
+    answers = [FAILED];
+    await later(user);
+    await later(user, 6_000);
+    expect(received).toHaveLength(2);
   });
 
   it("tell a receiver that the user is erased, though the user's id is gone", async () => {

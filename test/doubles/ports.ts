@@ -102,6 +102,7 @@ export function faultyPorts(env: Bindings): Ports {
     get webhook() {
       return control.webhook;
     },
+    webhookBreaker: real.webhookBreaker,
     get modelQuota() {
       return control.modelQuota;
     },

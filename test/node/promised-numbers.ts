@@ -161,6 +161,12 @@ const changes = rows(
     valueOf(webhook, "LAST_RETRY_MS") / HOUR,
   ],
   ["`Retry-After` (up to {one} hour)", valueOf(webhook, "LAST_RETRY_MS") / HOUR],
+  ["After {ten} failures in a row", valueOf("src/platform/d1/webhook-breaker.ts", "OPENS_AT")],
+  [
+    "After {seven} days without a success",
+    valueOf("src/platform/d1/webhook-breaker.ts", /PAUSED_AFTER_MS = (\d+) \*/),
+  ],
+  ["of each run, {500}", valueOf("src/worker/use-cases/webhook.ts", "WAKES")],
   ["in parts of {200} items", valueOf(webhook, "ITEMS")],
   ["was away** for {30} days", valueOf(`${object}/core/removals.ts`, "KEPT_MS") / DAY],
 );

@@ -108,7 +108,11 @@ export function assembleRecall(ground: Ground, ports: Ports, { messages }: Pick<
 }
 
 /** The feed of changes, and the webhook that tells of them. */
-export function assembleChanges(ground: Ground, { webhook }: Ports, { pendingWrites }: Memories) {
+export function assembleChanges(
+  ground: Ground,
+  { webhook, webhookBreaker }: Ports,
+  { pendingWrites }: Memories,
+) {
   const { removals, table: memories, stores, erasureEpoch, transactions } = ground;
   const changes = new ChangesFeed({
     removals,
@@ -117,7 +121,7 @@ export function assembleChanges(ground: Ground, { webhook }: Ports, { pendingWri
     erasureEpoch,
     firstPending: () => pendingWrites.log.firstVersion(),
   });
-  const webhookDelivery = new WebhookDelivery({ ...ground, webhook, feed: changes });
+  const webhookDelivery = new WebhookDelivery({ ...ground, webhook, breaker: webhookBreaker, feed: changes });
   if (webhook !== null) transactions.onBegin(() => ({ end: () => webhookDelivery.schedule() }));
   return { changes, webhookDelivery };
 }

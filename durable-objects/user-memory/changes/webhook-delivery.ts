@@ -1,6 +1,7 @@
 import { hash16 } from "../../../src/domain/hash.ts";
 import type { ChangesDelivery } from "../../../src/domain/schema/changes.ts";
 import type { UserSummary } from "../../../src/domain/schema/statistics.ts";
+import type { WebhookBreaker } from "../../../src/platform/d1/webhook-breaker.ts";
 import type { Webhook } from "../../../src/platform/webhooks/webhook.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
@@ -11,6 +12,7 @@ import type { ChangesFeed } from "./changes-feed.ts";
 type WebhookDeliveryDependencies = {
   sql: SqlStorage;
   webhook: Webhook | null;
+  breaker: Pick<WebhookBreaker, "ask" | "succeeded" | "failed">;
   feed: Pick<ChangesFeed, "read" | "version" | "versionOfNothing">;
   owner: Pick<OwnerRecord, "get">;
   alarms: Pick<AlarmScheduler, "scheduleBy">;
@@ -21,6 +23,8 @@ type Row = { user_hash: string; version: string; attempts: number; next_at: numb
 /** Changes of one turn go into one message. */
 const GATHER_MS = 1_000;
 const LAST_RETRY_MS = 60 * 60_000;
+/** A user who waits is woken by the cron. This is for a deployment without one. */
+const WAIT_MS = 7 * 24 * 60 * 60_000;
 /** Items of one message. */
 const ITEMS = 200;
 /** The version of a receiver that has nothing: the feed answers it with a reset. */
@@ -28,7 +32,8 @@ const NOTHING = "0.0.0";
 
 /**
  * Sends the user's changes to the tenant's webhook, one message after another: the next one only when the receiver has
- * acknowledged the last. A message that fails is repeated after 5 s, doubling to 1 h, without end. Owns the SQL of
+ * acknowledged the last. A message that fails is repeated after 5 s, doubling to 1 h. While the receiver is away for the whole
+ * tenant, the object waits without an alarm of its own until it is woken. Nothing is lost: the feed has the changes. Owns the SQL of
  * `webhook_delivery`: the version up to which the receiver has all changes.
  */
 export class WebhookDelivery implements Chore {
@@ -74,11 +79,42 @@ export class WebhookDelivery implements Chore {
     const { items, reset, version } = page.value;
     // Numbers were used up, and nothing changed.
     if (items.length === 0 && reset === undefined) return this.#delivered(version);
+    const { breaker } = this.#deps;
+    const unknown = { send: true, failing: false };
+    const asked = await this.#orElse(unknown, () => breaker.ask(row.user_hash, now));
+    if (!asked.send) return this.#wait();
     const message = await this.#message(row, page.value);
     const attempt = await webhook.send(message);
-    if (attempt.ok) return this.#delivered(version);
+    if (attempt.ok) {
+      this.#delivered(version);
+      if (asked.failing) await this.#orElse(undefined, () => breaker.succeeded());
+      return;
+    }
     console.error({ message: "the webhook failed", problem: attempt.problem, webhookId: message.id });
     this.#failed(row, attempt.retryAfterMs ?? 0);
+    if (await this.#orElse(false, () => breaker.failed(row.user_hash, now))) this.#wait();
+  }
+
+  /** Tries again at once, if there is anything to send. */
+  wake(): void {
+    const { sql, alarms, now } = this.#deps;
+    sql.exec("UPDATE webhook_delivery SET next_at = 0");
+    alarms.scheduleBy(this.nextDue(now()));
+  }
+
+  /** While D1 is away, each object goes by its own failures. */
+  async #orElse<T>(otherwise: T, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      console.error({ message: "D1 does not know the state of the webhook", error: String(error) });
+      return otherwise;
+    }
+  }
+
+  #wait(): void {
+    const until = this.#deps.now() + Math.ceil((WAIT_MS * (1 + Math.random())) / 2);
+    this.#deps.sql.exec("UPDATE webhook_delivery SET next_at = ?", until);
   }
 
   /** The id follows from the content: a repeated message has the same one. */

@@ -116,6 +116,7 @@ export type UserSummary = statistics.UserSummary;
 export type ChangesQuery = QueryOf<typeof changes.ChangesQuery>;
 export type Change = changes.Change;
 export type ChangesPage = changes.Changes;
+export type WebhookResumed = changes.WebhookResumed;
 
 export type RememberedMemory = z.infer<typeof memory.RememberedMemory>;
 export type SimilarMemory = memory.Similar;

@@ -13,6 +13,7 @@ import type {
   NamedPredicateRule,
   PredicateRuleBody,
   TenantReindex,
+  WebhookResumed,
   UserList,
 } from "./shapes.ts";
 
@@ -57,6 +58,11 @@ export class Tenant {
   /** Returns the progress of the last rebuild. */
   reindexState(options: CallOptions = {}): Promise<TenantReindex> {
     return this.#http.send({ method: "GET", path: ["v1", "reindex"], ...options });
+  }
+
+  /** Sends changes to the webhook again, whose receiver was away. */
+  resumeWebhook(options: CallOptions = {}): Promise<WebhookResumed> {
+    return this.#http.send({ method: "POST", path: ["v1", "webhook", "resume"], ...options });
   }
 
   /** The lists of layers that all users can name, by name. */

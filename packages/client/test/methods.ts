@@ -20,6 +20,7 @@ export const methods: Record<string, (client: Cairn, at: Params) => Promise<unkn
   "GET /v1/users/{user}/export": ({ transfer }, at) => transfer.export(at.user),
   "POST /v1/users/{user}/import": ({ transfer }, at) => transfer.import(at.user, "{}"),
   "POST /v1/reindex": ({ tenant }) => tenant.reindex(),
+  "POST /v1/webhook/resume": ({ tenant }) => tenant.resumeWebhook(),
   "GET /v1/reindex": ({ tenant }) => tenant.reindexState(),
   "GET /v1/context-profiles": ({ tenant }) => tenant.contextProfiles(),
   "PUT /v1/context-profiles/{profile}": ({ tenant }, at) =>

@@ -46,6 +46,11 @@ export const Changes = z
   .openapi("Changes");
 export type Changes = z.infer<typeof Changes>;
 
+export const WebhookResumed = z
+  .object({ waiting: z.int().openapi({ description: "Users with changes that wait for the receiver." }) })
+  .openapi("WebhookResumed");
+export type WebhookResumed = z.infer<typeof WebhookResumed>;
+
 /** The body of a webhook's message. */
 export type ChangesDelivery = {
   type: "user.changed";

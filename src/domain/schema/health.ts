@@ -1,4 +1,15 @@
 import { z } from "@hono/zod-openapi";
+import { timestamp } from "./bounds.ts";
+
+export const HEALTH_PARTS = [
+  "settings",
+  "database",
+  "embedder",
+  "vectorIndex",
+  "recall",
+  "languageModel",
+  "webhook",
+] as const;
 
 export const Health = z
   .object({
@@ -14,6 +25,18 @@ export const Health = z
       .nullable()
       .openapi({ description: "The model that extracts memories from conversations; null: none is set." }),
     problems: z.array(z.string()).optional(),
+    failing: z
+      .array(
+        z.object({
+          part: z.enum(HEALTH_PARTS),
+          since: timestamp.openapi({
+            description:
+              "When it was first seen to fail: by this isolate of the Worker, except for the webhook.",
+          }),
+        }),
+      )
+      .optional()
+      .openapi({ description: "The parts that `problems` are about." }),
   })
   .openapi("Health");
 export type Health = z.infer<typeof Health>;

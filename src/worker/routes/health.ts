@@ -4,7 +4,9 @@ import { nobody } from "../http/owner.ts";
 import { limitAddress } from "../http/rates.ts";
 import { newRouter } from "../http/router.ts";
 import type { Services } from "../services.ts";
-import { Health } from "../../domain/schema/health.ts";
+import { Health, type HEALTH_PARTS } from "../../domain/schema/health.ts";
+import { DeadlineExceeded, withDeadline } from "../../platform/deadline.ts";
+import type { Embedder } from "../../platform/embeddings/embedder.ts";
 import { isUnmigrated } from "../../platform/storage-failure.ts";
 import { isSecret } from "../../domain/token.ts";
 
@@ -26,6 +28,9 @@ const getHealth = route("get", "/health", {
 
 /** The life of an answer: anybody may ask, and each answer reads every database. */
 export const RECENT_MS = 5_000;
+/** The life of a probe of the embedder, which may cost a call of a model. */
+export const PROBED_MS = 60_000;
+const PROBE_MS = 5_000;
 
 export const health = newRouter("service").openapi(getHealth, async (c) => {
   const services = c.get("services");
@@ -33,48 +38,99 @@ export const health = newRouter("service").openapi(getHealth, async (c) => {
   return answer.status === "unavailable" ? c.json(answer, 503) : c.json(answer, 200);
 });
 
-async function healthOf({
-  secret,
-  settingProblems,
-  records,
-  revocations,
-  deployment,
-  embedder,
-  languageModel,
-  vectors,
-  recall,
-}: Services): Promise<Health> {
-  const problems: string[] = [];
-  if (!isSecret(secret)) problems.push("CAIRN_SECRET is not set, or shorter than 32 bytes");
+/** A problem of a part. `since`: if more than this isolate knows it. */
+type Problem = { part: (typeof HEALTH_PARTS)[number]; problem: string; since?: number };
+
+async function healthOf(services: Services): Promise<Health> {
+  const { embedder, languageModel, vectors, failingSince, now } = services;
+  const problems = await problemsOfCalls(services);
+  const degradations = await degradationsOf(services);
+  const all = [...problems, ...degradations];
+  for (const part of failingSince.keys())
+    if (!all.some((one) => one.part === part)) failingSince.delete(part);
+  for (const { part, since } of all) failingSince.set(part, since ?? failingSince.get(part) ?? now());
+  return {
+    status: problems.length > 0 ? "unavailable" : all.length > 0 ? "degraded" : "ok",
+    embedder: { model: embedder.model, dimensions: embedder.dimensions },
+    languageModel: languageModel === null ? null : languageModel.name,
+    vectorIndex: vectors === null ? ("object" as const) : ("vectorize" as const),
+    ...(all.length > 0 && {
+      problems: all.map(({ problem }) => problem),
+      failing: Array.from(failingSince, ([part, since]) => ({ part, since })),
+    }),
+  };
+}
+
+/** Problems that fail calls. */
+async function problemsOfCalls({ secret, records, revocations, deployment }: Services): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  if (!isSecret(secret))
+    problems.push({ part: "settings", problem: "CAIRN_SECRET is not set, or shorter than 32 bytes" });
   // Reads several tables: a later migration may be missing.
   const asked = await Promise.allSettled([records.check(), revocations.minIssuedAt(), deployment.problem()]);
   const failed = asked.flatMap((one): unknown[] => (one.status === "rejected" ? [one.reason] : []));
   if (failed.length > 0) {
     console.error({ message: "D1 is not usable", error: failed.map(String).join("; ") });
-    problems.push(
-      failed.some(isUnmigrated)
-        ? `the migrations of D1 are not applied: ${APPLY_MIGRATIONS}`
-        : "D1 does not answer",
-    );
+    const problem = failed.some(isUnmigrated)
+      ? `the migrations of D1 are not applied: ${APPLY_MIGRATIONS}`
+      : "D1 does not answer";
+    problems.push({ part: "database", problem });
   }
   const [, , changed] = asked;
-  if (changed.status === "fulfilled" && changed.value !== null) problems.push(changed.value);
-  // Storing and searching by words go on without the embedder or the large index.
-  const degradations = [
-    ...settingProblems,
-    embedder.problem ?? null,
-    embedder.problem === undefined ? ((await vectors?.check(embedder.dimensions)) ?? null) : null,
-    ...recall.problems,
-    languageModel?.problem ?? null,
-  ].filter((one) => one !== null);
-  const live = {
-    embedder: { model: embedder.model, dimensions: embedder.dimensions },
-    languageModel: languageModel === null ? null : languageModel.name,
-    vectorIndex: vectors === null ? ("object" as const) : ("vectorize" as const),
-  };
-  if (problems.length > 0)
-    return { status: "unavailable", ...live, problems: [...problems, ...degradations] };
-  return degradations.length === 0
-    ? { status: "ok", ...live }
-    : { status: "degraded", ...live, problems: degradations };
+  if (changed.status === "fulfilled" && changed.value !== null)
+    problems.push({ part: "database", problem: changed.value });
+  return problems;
 }
+
+/** Storing and searching by words go on without these. */
+async function degradationsOf(services: Services): Promise<Problem[]> {
+  const {
+    settingProblems,
+    embedder,
+    remoteEmbedder,
+    vectors,
+    recall,
+    languageModel,
+    webhook,
+    webhookBreaker,
+    now,
+  } = services;
+  const of = (part: Problem["part"], ...found: readonly (string | null | undefined)[]): Problem[] =>
+    found.flatMap((problem) => (problem == null ? [] : [{ part, problem }]));
+  const index = embedder.problem === undefined ? await vectors?.check(embedder.dimensions) : undefined;
+  // While D1 is away, that is the problem.
+  const broken = webhook === null ? null : await webhookBreaker.broken(now()).catch(() => null);
+  return [
+    ...of("settings", ...settingProblems),
+    ...of(
+      "embedder",
+      embedder.problem ?? (await services.embedderProblem.get(now(), () => probe(remoteEmbedder))),
+    ),
+    ...of("vectorIndex", index),
+    ...of("recall", ...recall.problems),
+    ...of("languageModel", languageModel?.problem),
+    ...(broken === null
+      ? []
+      : [{ part: "webhook" as const, problem: problemOfWebhook(broken.paused), since: broken.since }]),
+  ];
+}
+
+const problemOfWebhook = (paused: boolean): string =>
+  paused
+    ? "the webhook's receiver failed for seven days, and nothing is sent: POST /v1/webhook/resume once it answers"
+    : "the webhook's receiver fails: one message an hour tries it again";
+
+/** Null if the embedder embeds a word. */
+async function probe(embedder: Embedder | null): Promise<string | null> {
+  if (embedder === null) return null;
+  try {
+    await withDeadline(embedder.embed(["health"]), PROBE_MS);
+    return null;
+  } catch (error) {
+    console.error({ message: "the embedder failed", error: String(error) });
+    return `the embedder ${embedder.model} does not embed: ${reasonOf(error)}`;
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof DeadlineExceeded ? `no answer within ${PROBE_MS / 1000} seconds` : "see the log";

@@ -1,0 +1,111 @@
+/** Failures of the tenant in a row, after which its receiver counts as away. */
+const OPENS_AT = 10;
+/** Less than the hour between two runs of the cron. */
+const PROBE_EACH_MS = 55 * 60_000;
+/** After this time without a success nothing is sent until a call resumes it. */
+export const PAUSED_AFTER_MS = 7 * 24 * 60 * 60_000;
+
+/** Since when the receiver fails, and whether probes have ended. */
+export type BrokenWebhook = { since: number; paused: boolean };
+
+/**
+ * What all users' objects know of the tenant's receiver: a receiver that hangs would otherwise cost each of them 15 seconds for
+ * each attempt. Every method rejects when D1 does not answer.
+ */
+export interface WebhookBreaker {
+  /** Asks before an attempt. `send`: false while the receiver is away; the user then waits for `waiting`. `failing`: it failed last. */
+  ask(userHash: string, now: number): Promise<{ send: boolean; failing: boolean }>;
+  succeeded(): Promise<void>;
+  /** Returns true if the receiver counts as away now; the user then waits. */
+  failed(userHash: string, now: number): Promise<boolean>;
+  /** Null while messages go out. */
+  broken(now: number): Promise<BrokenWebhook | null>;
+  /** Users who wait, the one that waits longest first. */
+  waiting(limit: number): Promise<string[]>;
+  woken(userHashes: readonly string[]): Promise<void>;
+  /** Sends again as if nothing had failed. Returns the number of users who wait. */
+  resume(): Promise<number>;
+}
+
+type Row = { failures: number; since: number };
+
+/** Owns the SQL of `webhook_breaker` and `webhook_waiting`. A tenant whose receiver answers has no row. */
+export class D1WebhookBreaker implements WebhookBreaker {
+  readonly #db: D1Database;
+
+  constructor(db: D1Database) {
+    this.#db = db;
+  }
+
+  async ask(userHash: string, now: number): Promise<{ send: boolean; failing: boolean }> {
+    const row = await this.#row();
+    if (row === null || row.failures < OPENS_AT) return { send: true, failing: row !== null };
+    if (!isPaused(row, now)) {
+      const claimed = await this.#db
+        .prepare("UPDATE webhook_breaker SET probe_at = ?2 WHERE probe_at <= ?1 RETURNING failures")
+        .bind(now, now + PROBE_EACH_MS)
+        .first();
+      if (claimed !== null) return { send: true, failing: true };
+    }
+    await this.#db
+      .prepare("INSERT INTO webhook_waiting (user_hash) VALUES (?) ON CONFLICT DO NOTHING")
+      .bind(userHash)
+      .run();
+    return { send: false, failing: true };
+  }
+
+  async succeeded(): Promise<void> {
+    await this.#db.prepare("DELETE FROM webhook_breaker").run();
+  }
+
+  async failed(userHash: string, now: number): Promise<boolean> {
+    const row = await this.#db
+      .prepare(
+        `INSERT INTO webhook_breaker (one, failures, since, probe_at) VALUES (1, 1, ?1, 0)
+         ON CONFLICT (one) DO UPDATE SET failures = failures + 1, probe_at = ?2 RETURNING failures, since`,
+      )
+      .bind(now, now + PROBE_EACH_MS)
+      .first<Row>();
+    if (row === null || row.failures < OPENS_AT) return false;
+    // The last one in the line: the next probe is another user's, as a message of one may be what fails.
+    await this.#db
+      .prepare("INSERT OR REPLACE INTO webhook_waiting (user_hash) VALUES (?)")
+      .bind(userHash)
+      .run();
+    return true;
+  }
+
+  async broken(now: number): Promise<BrokenWebhook | null> {
+    const row = await this.#row();
+    return row === null || row.failures < OPENS_AT ? null : { since: row.since, paused: isPaused(row, now) };
+  }
+
+  async waiting(limit: number): Promise<string[]> {
+    const { results } = await this.#db
+      .prepare("SELECT user_hash FROM webhook_waiting ORDER BY n LIMIT ?")
+      .bind(limit)
+      .all<{ user_hash: string }>();
+    return results.map((row) => row.user_hash);
+  }
+
+  async woken(userHashes: readonly string[]): Promise<void> {
+    await this.#db
+      .prepare("DELETE FROM webhook_waiting WHERE user_hash IN (SELECT value FROM json_each(?))")
+      .bind(JSON.stringify(userHashes))
+      .run();
+  }
+
+  async resume(): Promise<number> {
+    await this.succeeded();
+    const counted = await this.#db
+      .prepare("SELECT COUNT(*) AS n FROM webhook_waiting")
+      .first<{ n: number }>();
+    return counted?.n ?? 0;
+  }
+
+  #row(): Promise<Row | null> {
+    return this.#db.prepare("SELECT failures, since FROM webhook_breaker").first<Row>();
+  }
+}
+
+const isPaused = ({ since }: Row, now: number): boolean => now - since >= PAUSED_AFTER_MS;
