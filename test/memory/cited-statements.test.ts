@@ -1,7 +1,7 @@
 // The messages that the facts of one call cite, and what is read for them.
 import { expect, it } from "vitest";
 import { CitedStatements } from "../../durable-objects/user-memory/ingest/cited-statements.ts";
-import type { StoredThread } from "../../durable-objects/user-memory/threads/thread-store.ts";
+import type { StoredThread } from "../../durable-objects/user-memory/threads/thread-row.ts";
 
 const AT = 1_780_000_000_000;
 const MIB = 1024 * 1024;

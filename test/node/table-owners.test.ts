@@ -21,9 +21,13 @@ const NO_OWNERS = [
 
 /** Files that read a table for readers of their own. They change nothing in it. */
 const READERS: ReadonlySet<string> = new Set(
-  ["due-memories", "memory-source", "summaries"].map(
-    (name) => `memories durable-objects/user-memory/memories/${name}.ts`,
-  ),
+  [
+    "memories memories/due-memories",
+    "memories memories/memory-source",
+    "memories memories/summaries",
+    "threads threads/thread-forks",
+    "threads threads/thread-lists",
+  ].map((one) => one.replace(" ", " durable-objects/user-memory/").concat(".ts")),
 );
 
 const createdIn = (texts: readonly Text[]): Set<string> =>

@@ -22,7 +22,7 @@ import {
 } from "../search-index/documents.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import { parsed } from "../threads/message-store.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import { type ContextStore, keyOf } from "./context-store.ts";

@@ -13,7 +13,7 @@ import type {
   PromptContext,
 } from "../../../src/contract/user-memory.ts";
 import type { Conversations } from "../threads/conversations.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { ContextItems, type ItemDependencies } from "./context-items.ts";

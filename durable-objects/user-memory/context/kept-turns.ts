@@ -2,7 +2,7 @@ import { messageHash, turnNames, userText } from "../../../src/domain/context/me
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
 import type { ContextRequest, PlacedSection } from "../../../src/contract/user-memory.ts";
 import { parsed } from "../threads/message-store.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ContextItems, ResolvedSection } from "./context-items.ts";
 import { type AskedTurn, type ContextStore, keyOf, type KeptTurn, type TurnPlace } from "./context-store.ts";

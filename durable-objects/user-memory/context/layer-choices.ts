@@ -13,7 +13,7 @@ import { toSqlCondition } from "../core/sql-condition.ts";
 import type { MemorySource } from "../memories/memory-source.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import { entryItem, summaryItem } from "./context-items.ts";
 import type { StandingMessages } from "./standing-messages.ts";
 

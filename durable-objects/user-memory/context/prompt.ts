@@ -6,7 +6,7 @@ import type { ContextRequest, PlacedSection, PromptContext } from "../../../src/
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf } from "../core/position.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ContextItems } from "./context-items.ts";
 import { type ContextStore, keyOf, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store.ts";

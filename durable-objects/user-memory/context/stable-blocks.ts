@@ -6,7 +6,7 @@ import { isMessage } from "../core/position.ts";
 import type { MemorySource } from "../memories/memory-source.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ContextItems, ResolvedSection } from "./context-items.ts";
 import { type ContextStore, keyOf, type StableBlock } from "./context-store.ts";
 import type { LayerChoices } from "./layer-choices.ts";

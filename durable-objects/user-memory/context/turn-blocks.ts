@@ -3,7 +3,7 @@ import type { LayerName } from "../../../src/domain/context/layers/rules.ts";
 import type { ContextCandidate } from "../../../src/domain/schema/context.ts";
 import type { ContextRequest } from "../../../src/contract/user-memory.ts";
 import { isMessage } from "../core/position.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { ContextItems } from "./context-items.ts";
 import { keyOf, NO_THREAD, shownKeys, type TurnBlock } from "./context-store.ts";

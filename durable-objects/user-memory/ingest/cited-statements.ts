@@ -4,7 +4,7 @@ import { checksAgainst } from "../../../src/domain/ingest/checks/check-proposal.
 import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
 import type { RememberBody } from "../../../src/domain/schema/memory.ts";
 import { parsed } from "../threads/message-store.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import { messagesAround } from "./thread-window.ts";

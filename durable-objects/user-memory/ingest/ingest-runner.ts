@@ -9,7 +9,7 @@ import { backOff } from "../../storage/back-off.ts";
 import type { Chore } from "../../storage/chores.ts";
 import { turn } from "../../../src/platform/turn.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
 import { keptAfter, keptDuring } from "./kept.ts";

@@ -18,7 +18,7 @@ import type { IngestRequest } from "../../../src/contract/user-memory.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import { queueAgain } from "./queue-again.ts";
 import type { IngestRunner } from "./ingest-runner.ts";

@@ -7,7 +7,7 @@ import type { IngestRequest } from "../../../src/contract/user-memory.ts";
 import { parsed } from "../threads/message-store.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 
 type PlacementDependencies = {
   stores: { reader: ThreadReader };

@@ -17,7 +17,7 @@ import type { Extracted, ExtractKind, Ingest, IngestResult } from "../../../src/
 import { extract, type Extraction } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { Lineage } from "../threads/lineage.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
 import { firstOf, hasMemories } from "./kept.ts";

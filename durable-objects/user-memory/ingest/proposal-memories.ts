@@ -7,7 +7,7 @@ import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import { prepareMemories } from "../../../src/platform/prepare-memories.ts";
 import type { Prepared, Remembered } from "../../../src/contract/user-memory.ts";
 import type { Lineage } from "../threads/lineage.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { StoredIngest } from "./ingest-store.ts";
 import type { Step } from "./next-step.ts";
 import { type Proposed, proposedMemories } from "./proposed-memories.ts";

@@ -11,7 +11,7 @@ import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { WrittenBy } from "../../../src/domain/schema/provenance.ts";
 import { turn } from "../../../src/platform/turn.ts";
 import type { Lineage } from "../threads/lineage.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { StoredIngest } from "./ingest-store.ts";
 import type { Extractor, Step } from "./next-step.ts";
 

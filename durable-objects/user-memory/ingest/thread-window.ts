@@ -5,7 +5,7 @@ import type { Window } from "../../../src/domain/ingest/window.ts";
 import { writtenText } from "../../../src/domain/memory/message-text.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
 import { parsed } from "../threads/message-store.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 
 /** Messages, and characters of them, that one call of a model gets. */

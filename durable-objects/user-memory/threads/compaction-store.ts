@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { inline } from "../../storage/inline.ts";
-import type { StoredThread } from "./thread-store.ts";
+import type { StoredThread } from "./thread-row.ts";
 import type {
   Compaction,
   CompactionPage,

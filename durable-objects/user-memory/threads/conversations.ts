@@ -21,7 +21,7 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { CATALOGUE_WITHIN_MS, type OwnerRecord } from "../core/owner-record.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
-import { DEFAULT_TITLE, type StoredThread, type ThreadLine } from "./thread-store.ts";
+import { DEFAULT_TITLE, type StoredThread, type ThreadLine } from "./thread-row.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IdempotencyKey } from "../../../src/contract/storage.ts";
@@ -135,7 +135,7 @@ export class Conversations {
     const { transactions, now } = this.#deps;
     const at = now();
     const resumed = (): Result<Resumed> | null => {
-      const latest = this.#stores.threads.latest(fields.agent ?? null);
+      const latest = this.#stores.lists.latest(fields.agent ?? null);
       return latest && ok({ thread: this.#view(latest), created: false });
     };
     const known = resumed();
@@ -157,7 +157,7 @@ export class Conversations {
   }
 
   list(page: ThreadPage): ListedThreads {
-    const stored = this.#stores.threads.list({ ...page, limit: page.limit + 1 });
+    const stored = this.#stores.lists.list({ ...page, limit: page.limit + 1 });
     const shown = stored.slice(0, page.limit);
     const last = shown.at(-1);
     const threads = shown.map((thread) => this.#view(thread));

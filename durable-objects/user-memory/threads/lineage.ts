@@ -9,7 +9,8 @@ import {
 } from "../core/position.ts";
 import type { HiddenMessages } from "./hidden-messages.ts";
 import type { MessageStore } from "./message-store.ts";
-import type { StoredThread, ThreadStore } from "./thread-store.ts";
+import type { StoredThread } from "./thread-row.ts";
+import type { ThreadForks } from "./thread-forks.ts";
 
 /** The position `step` places after a message; null outside of its thread. */
 export type Neighbour = (position: number, step: number) => number | null;
@@ -19,9 +20,9 @@ export type Neighbour = (position: number, step: number) => number | null;
  * that owns that (`parent`): no message is copied, and seqs go on from the fork.
  */
 export class Lineage {
-  readonly #stores: { threads: ThreadStore; messages: MessageStore; hidden: HiddenMessages };
+  readonly #stores: { forks: ThreadForks; messages: MessageStore; hidden: HiddenMessages };
 
-  constructor(stores: { threads: ThreadStore; messages: MessageStore; hidden: HiddenMessages }) {
+  constructor(stores: { forks: ThreadForks; messages: MessageStore; hidden: HiddenMessages }) {
     this.#stores = stores;
   }
 
@@ -29,7 +30,7 @@ export class Lineage {
   *segments({ n, parent, forkSeq }: StoredThread, from = 1): Generator<Segment, void> {
     // Most threads are no forks, and most reads of a fork end in its own messages: neither reads a row.
     yield { n, from: forkSeq + 1, to: LAST_SEQ };
-    if (parent !== null && forkSeq >= from) yield* this.#stores.threads.chain(parent, [from, forkSeq]);
+    if (parent !== null && forkSeq >= from) yield* this.#stores.forks.chain(parent, [from, forkSeq]);
   }
 
   /** The position of the thread's message with this seq, or null if it has none. */
@@ -54,7 +55,7 @@ export class Lineage {
         return segment === undefined ? null : positionOf(segment.n, seq);
       };
     }
-    const forks = this.#stores.threads.forks([...new Set(positions.map(threadNumberOf))]);
+    const forks = this.#stores.forks.forks([...new Set(positions.map(threadNumberOf))]);
     return (position, step) => {
       const seq = seqOf(position) + step;
       let n = threadNumberOf(position);

@@ -2,9 +2,17 @@ import { LAST_SEQ, type PositionRange, positionsOf, seqOf, threadNumberOf } from
 import type { HiddenMessages } from "./hidden-messages.ts";
 import type { Lineage } from "./lineage.ts";
 import type { MessageStore } from "./message-store.ts";
-import type { StoredThread, ThreadStore } from "./thread-store.ts";
+import type { StoredThread } from "./thread-row.ts";
+import type { ThreadForks } from "./thread-forks.ts";
+import type { ThreadStore } from "./thread-store.ts";
 
-type Stores = { threads: ThreadStore; messages: MessageStore; hidden: HiddenMessages; lineage: Lineage };
+type Stores = {
+  threads: ThreadStore;
+  forks: ThreadForks;
+  messages: MessageStore;
+  hidden: HiddenMessages;
+  lineage: Lineage;
+};
 
 /** Deletes messages and threads, as far as no other thread shares them. */
 export class SharedMessages {
@@ -16,7 +24,7 @@ export class SharedMessages {
 
   /** True if a message of this thread is one of a fork or an origin too. */
   isShared({ n }: StoredThread, position: number): boolean {
-    return threadNumberOf(position) !== n || (this.#stores.threads.sharedUpTo(n) ?? 0) >= seqOf(position);
+    return threadNumberOf(position) !== n || (this.#stores.forks.sharedUpTo(n) ?? 0) >= seqOf(position);
   }
 
   /** Deletes a message from one thread. Returns the positions that no thread shows any more. */
@@ -32,17 +40,17 @@ export class SharedMessages {
 
   /** Hides a message that has just come in, also in the forks of the thread that were made before it came. */
   hideWithForks({ n }: StoredThread, position: number): void {
-    const { threads, hidden } = this.#stores;
-    const showing = threads.showing(n, seqOf(position));
+    const { threads, forks, hidden } = this.#stores;
+    const showing = forks.showing(n, seqOf(position));
     threads.lengthen(showing, -1);
     hidden.add(showing, position);
   }
 
   /** A message is back at this position: the threads that show it grow, and those that hid it hide it again. */
   cameBack(position: number): void {
-    const { threads, hidden } = this.#stores;
+    const { threads, forks, hidden } = this.#stores;
     hidden.cameBack(position);
-    threads.lengthen(threads.showing(threadNumberOf(position), seqOf(position)), 1);
+    threads.lengthen(forks.showing(threadNumberOf(position), seqOf(position)), 1);
   }
 
   /**
@@ -62,8 +70,8 @@ export class SharedMessages {
 
   /** Removes the messages among these that no thread shows any more. */
   #releaseUnseen(positions: readonly number[]): PositionRange[] {
-    const { threads, messages, hidden } = this.#stores;
-    const unseen = positions.filter((position) => threads.holder(position) === null);
+    const { forks, messages, hidden } = this.#stores;
+    const unseen = positions.filter((position) => forks.holder(position) === null);
     return unseen.map((position): PositionRange => {
       messages.delete([position, position]);
       hidden.gone(position, threadNumberOf(position));
@@ -73,12 +81,12 @@ export class SharedMessages {
 
   /** The messages of a deleted thread that no fork shares, and those of deleted threads before it that end with it. */
   #collect(first: number): PositionRange[] {
-    const { threads } = this.#stores;
+    const { threads, forks } = this.#stores;
     const gone: PositionRange[] = [];
     for (let n: number | null = first; n !== null;) {
       const thread = threads.deleted(n);
       if (thread === null) break;
-      const shared = threads.sharedUpTo(n);
+      const shared = forks.sharedUpTo(n);
       gone.push(positionsOf({ n, from: (shared ?? 0) + 1, to: LAST_SEQ }));
       if (shared !== null) break;
       threads.remove(n);

@@ -22,7 +22,7 @@ import type { QuotaGuard } from "../core/quota-guard.ts";
 import { ONLY_WORDS, type SearchIndex } from "../search-index/search-index.ts";
 import type { IndexedText } from "../search-index/vector-store.ts";
 import { parsed } from "./message-store.ts";
-import type { StoredThread } from "./thread-store.ts";
+import type { StoredThread } from "./thread-row.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
@@ -221,18 +221,18 @@ export class ThreadMessages {
 
   /** The id of the thread to show a found message in: the one that was searched, or any that has it. */
   threadOf(position: number, searched?: string): string | null {
-    if (searched === undefined) return this.#stores.threads.holder(position);
+    if (searched === undefined) return this.#stores.forks.holder(position);
     const thread = this.#stores.threads.get(searched);
     return thread !== null && !this.#stores.hidden.has(thread, position) ? thread.id : null;
   }
 
   /** The same of several messages; without those that no thread shows. */
   threadsOf(positions: readonly number[], searched?: string): Map<number, string> {
-    const { threads, hidden } = this.#stores;
+    const { forks, hidden } = this.#stores;
     // Most messages are shown by the thread that owns them: one look for all of these.
     const live =
       searched === undefined
-        ? threads.liveAmong([...new Set(positions.map(threadNumberOf))])
+        ? forks.liveAmong([...new Set(positions.map(threadNumberOf))])
         : new Map<number, string>();
     const hiddenOnes = new Set(hidden.among(positions));
     return new Map(

@@ -6,7 +6,7 @@ import type { Lineage } from "./lineage.ts";
 import { type MessageStore, parsed } from "./message-store.ts";
 import { LAST_SEQ, positionsOf } from "../core/position.ts";
 import { type Span, spans } from "./spans.ts";
-import type { StoredThread } from "./thread-store.ts";
+import type { StoredThread } from "./thread-row.ts";
 import type { MessagePage, ReadMessage } from "../../../src/domain/page-json.ts";
 import type { CompactionRange, MessagesQuery } from "../../../src/contract/user-memory.ts";
 

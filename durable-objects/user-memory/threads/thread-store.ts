@@ -2,89 +2,21 @@ import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { Speakers } from "../../../src/domain/conversation/speakers.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { threadOwner } from "../../../src/domain/thread-id.ts";
-import type { ObjectLine } from "../../../src/domain/schema/transfer.ts";
-import type { CreateThreadBody, PatchThreadBody, Thread } from "../../../src/domain/schema/thread.ts";
-import { LAST_SEQ, type Segment, type SeqRange, seqOf, threadNumberOf } from "../core/position.ts";
-import { hides } from "./hidden-messages.ts";
+import type { CreateThreadBody, PatchThreadBody } from "../../../src/domain/schema/thread.ts";
+import { LAST_SEQ } from "../core/position.ts";
+import { DEFAULT_TITLE, type Row, type StoredThread, type ThreadLine, threadOf } from "./thread-row.ts";
 import type { Removals } from "../core/removals.ts";
-import type { ThreadPage } from "../../../src/contract/user-memory.ts";
 
-/** A thread as the object keeps it: with its number and where its messages come from. */
-export type StoredThread = Omit<Thread, "userId"> & {
-  n: number;
-  lastSeq: number;
-  /** The number of the thread that owns the messages up to and with `forkSeq`; null if all are its own. */
-  parent: number | null;
-  forkSeq: number;
-  /** An import has begun the thread and is to go on with it. */
-  importing: boolean;
-  /** Null if none of its users has a name. */
-  speakers: Speakers | null;
-};
-
-export type ThreadLine = ObjectLine & { type: "thread" };
 /** A new thread's place among the others. `length`: of what it shares. */
 type NewThread = Pick<StoredThread, "parent" | "forkSeq" | "length" | "speakers"> & { importing?: boolean };
 type Fork = NewThread & { forkedFrom: string };
-
-export const DEFAULT_TITLE = "New conversation";
-
-type Row = {
-  n: number;
-  id: string;
-  title: string;
-  agent: string | null;
-  resource_slug: string | null;
-  record_id: string | null;
-  metadata: string | null;
-  indexing: NonNullable<Thread["indexing"]> | null;
-  length: number;
-  last_seq: number;
-  parent: number | null;
-  fork_seq: number;
-  forked_from: string | null;
-  deleted: number;
-  importing: number;
-  speakers: string | null;
-  created_at: number;
-  updated_at: number;
-};
-
-/** A thread as an export tells of it: also one that is there for its forks only. `parentId`: of the thread `parent`. */
-export type ExportedThread = StoredThread & { parentId: string | null; deleted: boolean };
 
 /** SQL that selects the ids of all threads but deleted ones. */
 export const LIVE_IDS = "SELECT id FROM threads WHERE deleted = 0";
 /** SQL that selects the numbers of the threads whose messages are found by their words only. */
 export const LEXICAL = "SELECT n FROM threads WHERE indexing = 'lexical'";
 
-/**
- * The thread ?1, of which messages up to seq ?3 are shared, and those before it that share messages from seq ?2 on,
- * each with the last seq shared of it.
- */
-const CHAIN = `
-  WITH RECURSIVE chain (n, parent, fork_seq, last) AS (
-    SELECT n, parent, fork_seq, ?3 FROM threads WHERE n = ?1
-    UNION ALL
-    -- Never more than the threads between share: a fork of a thread that was emptied shares nothing.
-    SELECT threads.n, threads.parent, threads.fork_seq, MIN(last, chain.fork_seq)
-    FROM chain CROSS JOIN threads ON threads.n = chain.parent WHERE MIN(last, chain.fork_seq) >= ?2
-  )`;
-/** Links of a chain that one statement reads: a page of the last messages needs the last links. */
-const LINKS = 8;
-
-/** The thread ?1 and its forks, and theirs, that share its message with seq ?2. */
-const FAMILY = `
-  WITH RECURSIVE family (n) AS (
-    SELECT ?1
-    UNION ALL
-    SELECT threads.n FROM family CROSS JOIN threads ON parent = family.n AND fork_seq >= ?2
-  )`;
-
-/** Threads that one statement of an export reads. */
-const EXPORTED = 32;
-
-/** The rows of threads. Owns the SQL of `threads`. A thread that is `deleted` is there for its forks only. */
+/** The rows of threads. Owns the SQL of `threads`; `ThreadForks` and `ThreadLists` read it too. A thread that is `deleted` is there for its forks only. */
 export class ThreadStore implements Erasable {
   readonly #sql: SqlStorage;
   readonly #removals: Removals;
@@ -182,34 +114,6 @@ export class ThreadStore implements Erasable {
     return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM threads WHERE deleted = 0").one().n;
   }
 
-  /** The thread of this agent that was updated last (null: of no agent). */
-  latest(agent: string | null): StoredThread | null {
-    return this.#one("agent IS ? AND deleted = 0 ORDER BY updated_at DESC, n LIMIT 1", agent);
-  }
-
-  /** Newest first: by the last update (ties in the order of creation), or by creation. */
-  list({ order, agent, after, limit }: ThreadPage): StoredThread[] {
-    const [time, n] = after ?? [Number.MAX_SAFE_INTEGER, order === "updated" ? 0 : Number.MAX_SAFE_INTEGER];
-    const rows =
-      order === "updated"
-        ? this.#sql.exec<Row>(
-            `WITH RECURSIVE agents (agent) AS (${agent === undefined ? EACH_AGENT : "SELECT ?4"}) ${UPDATED_BEFORE}`,
-            time,
-            n,
-            limit,
-            ...(agent === undefined ? [] : [agent]),
-          )
-        : this.#sql.exec<Row>(
-            `SELECT * FROM threads
-             WHERE deleted = 0 AND n < ?1 AND ${agent === undefined ? "?2 IS NULL" : "agent = ?2"}
-             ORDER BY n DESC LIMIT ?3`,
-            n,
-            agent ?? null,
-            limit,
-          );
-    return rows.toArray().map(threadOf);
-  }
-
   /** Changes what is given; null clears. */
   patch({ n }: StoredThread, fields: PatchThreadBody, now: number): StoredThread {
     const columns = {
@@ -300,76 +204,6 @@ export class ThreadStore implements Erasable {
     );
   }
 
-  /** The stretches that a thread and those before it share between two seqs, the last first, read some at a time. */
-  *chain(thread: number, [from, upTo]: SeqRange): Generator<Segment, void> {
-    for (let [next, last]: [number | null, number] = [thread, upTo]; next !== null && last >= from;) {
-      const links = this.#sql
-        .exec<Pick<Row, "n" | "parent" | "fork_seq"> & { last: number }>(
-          `${CHAIN} SELECT * FROM chain LIMIT ${LINKS}`,
-          next,
-          from,
-          last,
-        )
-        .toArray();
-      for (const link of links)
-        if (link.fork_seq < link.last) yield { n: link.n, from: link.fork_seq + 1, to: link.last };
-      const end = links.at(-1);
-      next = end?.parent ?? null;
-      last = Math.min(end?.last ?? 0, end?.fork_seq ?? 0);
-    }
-  }
-
-  /** The forks among these threads, and the forks before them. */
-  forks(threads: readonly number[]): Map<number, { parent: number; forkSeq: number }> {
-    const rows = this.#sql.exec<{ n: number; parent: number; fork_seq: number }>(
-      `WITH RECURSIVE line (n) AS (
-         SELECT value FROM json_each(?)
-         UNION
-         SELECT parent FROM line CROSS JOIN threads ON threads.n = line.n WHERE parent IS NOT NULL
-       )
-       SELECT threads.n, parent, fork_seq FROM line CROSS JOIN threads ON threads.n = line.n WHERE parent IS NOT NULL`,
-      JSON.stringify(threads),
-    );
-    return new Map(Array.from(rows, ({ n, parent, fork_seq: forkSeq }) => [n, { parent, forkSeq }]));
-  }
-
-  /** The numbers of a thread and its forks that show its message with this seq. */
-  showing(n: number, seq: number): number[] {
-    return this.#sql
-      .exec<{ n: number }>(`${FAMILY} SELECT n FROM family WHERE NOT ${hides("family.n", "?2")}`, n, seq)
-      .toArray()
-      .map((row) => row.n);
-  }
-
-  /** The id of a live thread that has the message at this position, or null. */
-  holder(position: number): string | null {
-    const [holder] = this.#sql
-      .exec<{ id: string }>(
-        `${FAMILY} SELECT id FROM family CROSS JOIN threads ON threads.n = family.n
-         WHERE deleted = 0 AND NOT ${hides("family.n", "?2")} LIMIT 1`,
-        threadNumberOf(position),
-        seqOf(position),
-      )
-      .toArray();
-    return holder?.id ?? null;
-  }
-
-  /** The ids of the live threads among these, by their numbers. */
-  liveAmong(threads: readonly number[]): Map<number, string> {
-    const rows = this.#sql.exec<{ n: number; id: string }>(
-      "SELECT n, id FROM threads WHERE deleted = 0 AND n IN (SELECT value FROM json_each(?))",
-      JSON.stringify(threads),
-    );
-    return new Map(Array.from(rows, ({ n, id }) => [n, id]));
-  }
-
-  /** The last seq of a thread's own that a fork shares; null if there is no fork. */
-  sharedUpTo(n: number): number | null {
-    return this.#sql
-      .exec<{ last: number | null }>("SELECT MAX(fork_seq) AS last FROM threads WHERE parent = ?", n)
-      .one().last;
-  }
-
   /** Notes that a live thread is deleted. Call it before its row goes. */
   noteDeletion({ id }: Pick<StoredThread, "id">): void {
     this.#removals.add("thread", () => this.#nextChange(), { ids: [id] });
@@ -415,25 +249,6 @@ export class ThreadStore implements Erasable {
     return row === undefined ? null : threadOwner(row.id);
   }
 
-  /** The threads behind one number up to another, also deleted ones, in the order of their numbers. */
-  *exported(after: number, upTo: number): Generator<ExportedThread, void> {
-    for (let last = after; ;) {
-      const rows = this.#sql
-        .exec<Row & { parent_id: string | null }>(
-          `SELECT threads.*, parents.id AS parent_id FROM threads LEFT JOIN threads AS parents ON parents.n = threads.parent
-           WHERE threads.n > ? AND threads.n <= ? ORDER BY threads.n LIMIT ${EXPORTED}`,
-          last,
-          upTo,
-        )
-        .toArray();
-      for (const row of rows) {
-        last = row.n;
-        yield { ...threadOf(row), parentId: row.parent_id, deleted: row.deleted === 1 };
-      }
-      if (rows.length < EXPORTED) return;
-    }
-  }
-
   #insert(
     fields: Omit<ThreadLine, "type" | "parent">,
     { parent, forkSeq, length, speakers, importing = false }: NewThread,
@@ -472,43 +287,3 @@ export class ThreadStore implements Erasable {
     return row === undefined ? null : threadOf(row);
   }
 }
-
-function threadOf(row: Row): StoredThread {
-  return {
-    n: row.n,
-    lastSeq: row.last_seq,
-    parent: row.parent,
-    forkSeq: row.fork_seq,
-    importing: row.importing === 1,
-    speakers: row.speakers === null ? null : (JSON.parse(row.speakers) as Speakers),
-    id: row.id,
-    title: row.title,
-    ...(row.agent !== null && { agent: row.agent }),
-    ...(row.resource_slug !== null && { resourceSlug: row.resource_slug }),
-    ...(row.record_id !== null && { recordId: row.record_id }),
-    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as NonNullable<Thread["metadata"]> }),
-    ...(row.indexing !== null && { indexing: row.indexing }),
-    ...(row.forked_from !== null && { forkedFrom: { threadId: row.forked_from, seq: row.fork_seq } }),
-    length: row.length,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-/**
- * Each agent that a thread has, and null. Index `threads_by_agent` gives the first, and for each one the next: an index of the
- * times of all threads together would be another row of each append.
- */
-const EACH_AGENT = `
-  SELECT (SELECT MIN(agent) FROM threads WHERE deleted = 0)
-  UNION ALL
-  SELECT (SELECT MIN(threads.agent) FROM threads WHERE deleted = 0 AND threads.agent > agents.agent)
-  FROM agents WHERE agent IS NOT NULL`;
-
-/** The ?3 threads of these agents that were updated last at ?1 or before: of those at ?1 only those numbered after ?2. */
-const UPDATED_BEFORE = `
-  SELECT threads.* FROM agents CROSS JOIN threads ON n IN (
-    SELECT n FROM threads AS own
-    WHERE deleted = 0 AND own.agent IS agents.agent AND updated_at <= ?1 AND (updated_at < ?1 OR n > ?2)
-    ORDER BY updated_at DESC, n LIMIT ?3)
-  ORDER BY updated_at DESC, n LIMIT ?3`;

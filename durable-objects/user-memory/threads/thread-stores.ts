@@ -1,18 +1,23 @@
 import { type Failure, fail, type Result, invalidField } from "../../../src/domain/errors.ts";
 import { CompactionStore } from "./compaction-store.ts";
+import { ThreadForks } from "./thread-forks.ts";
 import { HiddenMessages } from "./hidden-messages.ts";
 import { Lineage } from "./lineage.ts";
 import { MessageStore } from "./message-store.ts";
 import type { Removals } from "../core/removals.ts";
 import { SharedMessages } from "./shared-messages.ts";
+import { ThreadLists } from "./thread-lists.ts";
 import { ThreadReader } from "./thread-reader.ts";
-import { type StoredThread, ThreadStore } from "./thread-store.ts";
+import type { StoredThread } from "./thread-row.ts";
+import { ThreadStore } from "./thread-store.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 
 /** The stores that threads and what is said in them are made of. */
 export class ThreadStores {
   readonly threads: ThreadStore;
+  readonly forks: ThreadForks;
+  readonly lists: ThreadLists;
   readonly messages: MessageStore;
   readonly hidden: HiddenMessages;
   readonly compactions: CompactionStore;
@@ -22,6 +27,8 @@ export class ThreadStores {
 
   constructor(sql: SqlStorage, removals: Removals) {
     this.threads = new ThreadStore(sql, removals);
+    this.forks = new ThreadForks(sql);
+    this.lists = new ThreadLists(sql);
     this.messages = new MessageStore(sql);
     this.hidden = new HiddenMessages(sql);
     this.compactions = new CompactionStore(sql);

@@ -5,14 +5,14 @@ import { ownerKeyOf } from "../../../src/domain/entry-parts.ts";
 import { type EntryStore, partsNamedIn } from "../../storage/entry-store.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf, positionsOf } from "../core/position.ts";
-import type { ExportedThread } from "../threads/thread-store.ts";
+import type { ExportedThread } from "../threads/thread-lists.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ExportPage, ExportPlace, Section, Spot } from "../../../src/contract/user-memory.ts";
 
 /** `count`: how many lines it is that go together, if it is not one. */
 type Line = { pieces: JsonPieces; count?: number; next: Spot };
 type ExporterDependencies = {
-  stores: Pick<ThreadStores, "threads" | "messages" | "hidden" | "compactions">;
+  stores: Pick<ThreadStores, "threads" | "lists" | "messages" | "hidden" | "compactions">;
   entries: Pick<EntryStore, "version" | "from">;
   erasureEpoch: Pick<ErasureEpoch, "current">;
   now: () => number;
@@ -61,8 +61,8 @@ export class Exporter {
   *#lines({ at, upTo }: ExportPlace): Generator<Line, void> {
     if (at.part !== "entry") {
       yield* this.#restOfThread(at);
-      const { threads, compactions } = this.#deps.stores;
-      for (const thread of threads.exported(at.n, upTo)) {
+      const { lists, compactions } = this.#deps.stores;
+      for (const thread of lists.exported(at.n, upTo)) {
         const { n, forkSeq, lastSeq } = thread;
         const section = { n, forkSeq, lastSeq, compactedAt: compactions.lastCreatedAt(thread) };
         const first = { ...section, part: "hidden", after: 0 } as const;

@@ -10,7 +10,7 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf, positionsOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
-import type { StoredThread } from "../threads/thread-store.ts";
+import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { ImportItem, Imported } from "../../../src/contract/user-memory.ts";
