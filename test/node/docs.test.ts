@@ -68,6 +68,18 @@ it("llms.txt lists every page of the documents, each with a line about it", () =
   expect(listed.toSorted()).toEqual(pages.toSorted());
 });
 
+it("the index leads to every page in one click, and to an adapter's in two", () => {
+  const linked = Array.from(
+    read("docs/README.md").matchAll(/\]\(([\w/-]+\.md)\)/g),
+    ([, link = ""]) => `docs/${link}`,
+  );
+  const away = pages.filter(
+    (page) =>
+      page.startsWith("docs/") && page !== "docs/README.md" && !/^docs\/adapters\/[a-z-]+\.md$/.test(page),
+  );
+  expect(linked.toSorted()).toEqual(away.toSorted());
+});
+
 /** The cells of a table's rows that begin with a name in backticks. */
 const rowsOf = (page: string): string[][] =>
   Array.from(read(page).matchAll(/^\| `.*$/gm), ([row]) =>

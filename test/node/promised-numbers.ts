@@ -284,7 +284,7 @@ const ingestInternals = rows(
   ["waits {five} seconds at most", valueOf(runner, "ALARM_MS") / SECOND],
   ["is about up to {20} facts", valueOf(secondLook, "FACTS")],
   ["takes up to {1} KiB with", valueOf(secondLook, "BYTES") / KIB],
-  ["| {2,048}, with the tokens", valueOf(ask, "MAX_TOKENS")],
+  ["`max_completion_tokens` of {2,048}, reasoning", valueOf(ask, "MAX_TOKENS")],
   ["no more than the {2,048} that", valueOf(ask, "MAX_TOKENS")],
   ["An answer above {1} MiB", valueOf("src/platform/models/language-model.ts", "LONGEST_ANSWER") / MIB],
   ["Within the {45} seconds", callSeconds],
