@@ -3,6 +3,7 @@ import { createExecutionContext, env } from "cloudflare:test";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { Binding } from "#client/index.ts";
 import { userHash } from "../../src/domain/ids.ts";
+import { plainRequest } from "../../src/worker/rpc/plain.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { answerOf, bindingWith, boundCall, clientWith } from "../binding-calls.ts";
 import { call, newUser } from "../call.ts";
@@ -235,15 +236,38 @@ it("names a binding, and no token, to who calls MCP over one", async () => {
   expect(await ask("memory_recall", { query: "x" }, ALL)).toContain("with a binding of all users");
 });
 
-it("writes refused props into the audit log, and no malformed call of a good binding", async () => {
-  await bindingWith(ALL).call({ method: "TRACE", path: "/" });
-  await bindingWith({}).call({ method: "GET", path: "/" });
-  const outcomes = async () =>
+it("writes refused props into the audit log by the binding's name, and no malformed call of a good binding", async () => {
+  const names = ["one", "two"].map((name) => `${name}-${crypto.randomUUID()}`);
+  await bindingWith({ ...ALL, name: names[0] }).call({ method: "TRACE", path: "/" });
+  for (const name of names) await bindingWith({ name }).call({ method: "GET", path: "/" });
+  await bindingWith({ name: "no name" }).call({ method: "GET", path: "/" });
+  const refused = async () =>
     (await call("/v1/audit?action=token.refused&limit=100")).body.items.map(
-      ({ outcome }: { outcome: string }) => outcome,
+      ({ outcome, tokenId }: { outcome: string; tokenId: string }) => `${outcome} ${tokenId}`,
     );
-  await expect.poll(outcomes).toContain("invalid_props");
-  expect(await outcomes()).not.toContain("invalid_request");
+  for (const id of [...names.map((name) => `binding:${name}`), "binding"])
+    await expect.poll(refused).toContain(`invalid_props ${id}`);
+  expect((await refused()).join()).not.toContain("invalid_request");
+});
+
+it("tells the id of a request with every answer, also that of a stream and of a refusal", async () => {
+  const [user, id] = [newUser(), crypto.randomUUID()];
+  const headers = { "X-Request-Id": id };
+  for (const path of [
+    `/v1/users/${user}/kv`,
+    `/v1/users/${user}/export`,
+    `/v1/users/${user}/kv/none`,
+    "/v1/none",
+  ])
+    expect((await boundCall(path, { headers }, ALL)).headers.get("X-Request-Id")).toBe(id);
+  expect((await boundCall("/health", {}, ALL)).headers.get("X-Request-Id")).toMatch(/^[\w-]{36}$/);
+});
+
+it("says which part of a request a route reads that a call has not", () => {
+  const request = plainRequest("https://cairn.internal/", { method: "GET", headers: { a: "b" } });
+  expect(request.headers.get("A")).toBe("b");
+  expect(() => request.clone()).toThrow("has no `clone` of a Request");
+  expect(() => [...request.headers]).toThrow("of a Request");
 });
 
 it("serves MCP, and what the open routes serve", async () => {

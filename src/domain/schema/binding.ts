@@ -1,38 +1,20 @@
 import { z } from "@hono/zod-openapi";
-import { limits } from "../limits.ts";
-import { areShared, isUser, scopes } from "../token.ts";
-import { threadOwner } from "../thread-id.ts";
+import { scopes } from "../token.ts";
+import { callerFields, user } from "./caller.ts";
 import { namespace } from "./prompt-cache.ts";
-import { trust } from "./provenance.ts";
 
-const user = z
-  .string()
-  .refine(isUser, `is not a user id: a string of 1 to ${limits.userId} bytes, or \`*\` for all users`);
+export const bindingName = z.string().regex(/^[\w.-]{1,64}$/, "is not 1 to 64 of A–Z, a–z, 0–9 and _ . -");
 
 /** The `props` of a service binding to `Memory`: who calls, as the claims of a token say it. */
 export const BindingProps = z.strictObject({
   /** `["*"]` for all users, or a list of one user. */
   users: z.tuple([user], 'is not a list of one user, as in ["alice"], or of ["*"] for all users'),
   scopes: z.array(z.enum(scopes)).min(1),
-  /** Shared owners that the caller also reads. */
-  shared: z
-    .array(z.string())
-    .refine(areShared, `is not a list of at most ${limits.sharedOwners} ids that begin with 'shared:'`)
-    .optional(),
-  /** The only thread that the caller reaches. */
-  thread: z
-    .string()
-    .refine((id) => threadOwner(id) !== null, "is not the id of a thread")
-    .optional(),
-  /** The trust of what the caller writes. */
-  trust: trust.optional(),
+  ...callerFields,
   /** The only part of the registry that the caller reaches. */
   namespace: namespace.optional(),
   /** The caller in the audit log, and as the writer of memories. */
-  name: z
-    .string()
-    .regex(/^[\w.-]{1,64}$/, "is not 1 to 64 of A–Z, a–z, 0–9 and _ . -")
-    .optional(),
+  name: bindingName.optional(),
 });
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;

@@ -1,8 +1,8 @@
 import type { JWTPayload } from "jose";
 import { fail, type Failure, ok, type Result } from "../../domain/errors.ts";
-import { threadOwner } from "../../domain/thread-id.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
-import { areShared, isTrust, isUser, LONGEST_LIFE_S, trusts } from "../../domain/token.ts";
+import { LONGEST_LIFE_S } from "../../domain/token.ts";
+import { Claims } from "../../domain/schema/caller.ts";
 import type { Trust } from "../../domain/schema/provenance.ts";
 
 /** The tolerance for the clock of a token's issuer, in seconds. */
@@ -53,33 +53,21 @@ export const wrongClaim = (claim: string, reason: string): Failure =>
 
 /** Reads the claims of one of the tenant's own tokens. Its signature and expiry are valid at `now` (milliseconds). */
 export function readClaims(payload: JWTPayload, now: number): Result<Verified> {
-  const { sub, scope, shared = [], thread, trust } = payload;
-  if (typeof sub !== "string" || !isUser(sub))
-    return wrongClaim("sub", `is not a user id: a string of 1 to ${limits.userId} bytes, or \`*\``);
-  if (typeof scope !== "string") return wrongClaim("scope", SCOPES_ARE);
-  // `read,write` would be one unknown scope, and each call 403.
-  if (scope.includes(",")) return wrongClaim("scope", SCOPES_ARE);
-  if (!areShared(shared))
-    return wrongClaim(
-      "shared",
-      `is not a list of at most ${limits.sharedOwners} ids that begin with 'shared:'`,
-    );
-  if (thread !== undefined && (typeof thread !== "string" || threadOwner(thread) === null))
-    return wrongClaim("thread", "is not the id of a thread");
-  if (trust !== undefined && !isTrust(trust))
-    return wrongClaim("trust", `is not one of ${trusts.join(", ")}`);
-  const scopes = new Set(scope.split(" "));
+  const { success, data, error } = Claims.safeParse(payload);
+  if (!success) {
+    const [issue] = error.issues;
+    return wrongClaim(String(issue?.path[0]), String(issue?.message));
+  }
+  const { sub, scope, shared = [], thread, trust } = data;
   const caller = {
     user: sub,
-    scopes,
+    scopes: new Set(scope.split(" ")),
     shared: new Set(shared),
     ...(thread && { thread }),
     ...(trust && { trust }),
   };
   return withTimes(payload, caller, now);
 }
-
-const SCOPES_ARE = "is not one string with spaces between the scopes, as in 'read write'";
 
 /** Adds the times and the id of the token. Rejects a token whose `iat` lies in the future. */
 export function withTimes({ exp, iat = 0, jti }: JWTPayload, caller: Caller, now: number): Result<Verified> {

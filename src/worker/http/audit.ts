@@ -33,9 +33,9 @@ export function writeAuditEvent(
 /** The owner that the route names, or null. */
 const ownerOf = async (c: Context<AppEnv>): Promise<string | null> => (await c.get("ownerHash")?.()) ?? null;
 
-/** Counts a call with a refused token, or with none. */
-export function auditRefusedToken(c: Context<AppEnv>, code: ErrorCode): void {
-  countRefused(c, { action: "token.refused", outcome: code, actor: null, tokenId: null, userHash: null });
+/** Counts a call with a refused token, or with none. Only a service binding, whose props are refused, has a name then. */
+export function auditRefusedToken(c: Context<AppEnv>, code: ErrorCode, tokenId: string | null = null): void {
+  countRefused(c, { action: "token.refused", outcome: code, actor: null, tokenId, userHash: null });
 }
 
 /** Counts a call for another user's data, by its caller. The event has the owner of the minute's first such call. */

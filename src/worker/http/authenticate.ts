@@ -24,7 +24,8 @@ export const requireProps: Middleware = (c, next) => {
   const bound = c.get("bound");
   if (bound !== undefined) {
     // A malformed call of a good binding is refused as a body is, and is no attack.
-    if (!bound.caller.ok && bound.caller.code === "invalid_props") auditRefusedToken(c, bound.caller.code);
+    if (!bound.caller.ok && bound.caller.code === "invalid_props")
+      auditRefusedToken(c, bound.caller.code, bound.tokenId);
     c.set("caller", unwrap(bound.caller));
   }
   return next();

@@ -8,6 +8,8 @@ import type { Caller } from "../auth/claims.ts";
 export type BoundCall = {
   /** Who the binding's props say it is; or why the call is refused. */
   caller: Result<Caller>;
+  /** The binding in the audit log. */
+  tokenId: string | null;
   /** The body, where it is a text. */
   text: string | undefined;
 };

@@ -16,7 +16,11 @@ export const envelope = createMiddleware<AppEnv>(async function envelope(c, next
   // No browser reads the answer.
   if (c.get("bound") !== undefined) {
     answerPlainly(c);
-    return next();
+    c.header("X-Request-Id", requestId);
+    await next();
+    // A route that streams makes a `Response` itself.
+    if (c.res instanceof Response) c.res.headers.set("X-Request-Id", requestId);
+    return;
   }
   const preflight = await withCors(c, next);
   if (preflight !== undefined) c.res = preflight;

@@ -5,7 +5,7 @@ import { isJson } from "../http/json-body.ts";
 import { parseInput } from "../parse-input.ts";
 import type { AnswerBound } from "./memory.ts";
 import { answerOf, plainRequest } from "./plain.ts";
-import { callerOf } from "./props.ts";
+import { callerOf, tokenIdOf } from "./props.ts";
 
 type App = {
   fetch: (request: Request, env: Bindings, ctx: ExecutionContext) => Response | Promise<Response>;
@@ -33,7 +33,11 @@ export const answerBy =
         ? plainRequest(url, { method, headers })
         : new Request(url, { method, headers, ...(body !== undefined && { body }) });
     const caller = callerOf(props);
-    bounds.set(request, { caller: caller.ok && !parsed.ok ? parsed : caller, text });
+    bounds.set(request, {
+      caller: caller.ok && !parsed.ok ? parsed : caller,
+      tokenId: caller.ok ? (caller.value.tokenId ?? null) : tokenIdOf(props),
+      text,
+    });
     const answer = answerOf(await app.fetch(request, env, ctx));
     // A sender waits for whoever reads its stream, and a refused call reads none.
     if (request.body?.locked === false) await request.body.cancel();

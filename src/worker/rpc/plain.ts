@@ -12,10 +12,12 @@ export function plainRequest(
 ): Request {
   const headers = new Map(Object.entries(given));
   const request = {
+    __proto__: OTHER_PARTS,
     method,
     url,
     body: null,
     headers: {
+      __proto__: OTHER_PARTS,
       get: (name: string) => headers.get(name.toLowerCase()) ?? null,
       has: (name: string) => headers.has(name.toLowerCase()),
     },
@@ -23,6 +25,18 @@ export function plainRequest(
   // Hono and the routes read no other parts; the access tests call each route so.
   return request as unknown as Request;
 }
+
+/** Refuses the other parts of a request: a route that reads one would take it as absent. */
+const OTHER_PARTS: unknown = new Proxy(
+  {},
+  {
+    get(_, name) {
+      throw new Error(
+        `a call over a service binding has no \`${String(name)}\` of a Request (src/worker/rpc/)`,
+      );
+    },
+  },
+);
 
 /** An answer of which no `Response` is made. */
 class PlainResponse {

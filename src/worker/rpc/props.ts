@@ -1,5 +1,6 @@
+import { z } from "@hono/zod-openapi";
 import { fail, ok, type Result } from "../../domain/errors.ts";
-import { BindingProps } from "../../domain/schema/binding.ts";
+import { BindingProps, bindingName } from "../../domain/schema/binding.ts";
 import type { Caller } from "../auth/claims.ts";
 import { parseInput } from "../parse-input.ts";
 
@@ -11,10 +12,16 @@ export function callerOf(props: unknown): Result<Caller> {
   const parsed = parseInput(BindingProps, props ?? {}, "props");
   if (!parsed.ok)
     return fail("invalid_props", { message: sentenceOf(parsed.details), details: parsed.details ?? [] });
-  const { users, scopes, shared = [], name, ...more } = parsed.value;
-  const tokenId = name === undefined ? "binding" : `binding:${name}`;
+  const { users, scopes, shared = [], name: _, ...more } = parsed.value;
   const [user] = users;
+  const tokenId = tokenIdOf(props);
   return ok({ ...more, bound: true, user, scopes: new Set(scopes), shared: new Set(shared), tokenId });
+}
+
+/** The name of a binding in the audit log, also where its other props are refused. */
+export function tokenIdOf(props: unknown): string {
+  const { success, data } = z.object({ name: bindingName }).safeParse(props);
+  return success ? `binding:${data.name}` : "binding";
 }
 
 function sentenceOf(details: { path: string; message: string }[] = []): string {
