@@ -14,13 +14,13 @@ export type Chat = { memory: Cairn; user: string; model: ChatModel };
 
 /** What was said in the user's last conversation; reading makes none. */
 export async function lastConversation({ memory, user }: Pick<Chat, "memory" | "user">): Promise<Turn[]> {
-  const { items } = await memory.threads.list(user, { agent: AGENT, limit: 1 });
+  const { items } = await memory.user(user).threads.list({ agent: AGENT, limit: 1 });
   return items[0] === undefined ? [] : turnsOf(memory, items[0].id);
 }
 
 /** From now on the last conversation is an empty one. */
 export const newConversation = ({ memory, user }: Pick<Chat, "memory" | "user">) =>
-  memory.threads.create(user, { agent: AGENT });
+  memory.user(user).threads.create({ agent: AGENT });
 
 /**
  * Answers in pieces, in the user's last conversation. What the user said is stored before the model is asked; the answer is
@@ -33,7 +33,7 @@ export async function answer(
 ): Promise<{ reply: ReadableStream; done: Promise<void> }> {
   const { memory, user, model } = chat;
   const at = Date.now();
-  const { id } = await memory.threads.resume(user, { agent: AGENT });
+  const { id } = await memory.user(user).threads.resume({ agent: AGENT });
   const [known, turns] = await Promise.all([recalled(chat, text), turnsOf(memory, id)]);
   await memory.threads.append(id, [{ role: "user", content: text }]);
   const pieces = await model.answer({ known, turns: [...turns, { role: "user", content: text }] });
@@ -47,7 +47,7 @@ export async function answer(
 
 /** What is known about the user that has to do with this. */
 async function recalled({ memory, user }: Chat, query: string): Promise<string[]> {
-  const { hits } = await memory.recall(user, { query, k: FACTS, kinds: ["fact"] });
+  const { hits } = await memory.user(user).recall({ query, k: FACTS, kinds: ["fact"] });
   return hits.map((hit) => hit.text);
 }
 
@@ -70,10 +70,7 @@ async function rememberFacts({ memory, user, model }: Chat, { text, at, thread }
   const source = { thread, extractor: AGENT };
   // The same words again are the same memory; another object of a subject and predicate takes the place of the last one.
   const remembered = await unlessForgotten(() =>
-    memory.memories.rememberMany(
-      user,
-      facts.map((fact) => ({ ...fact, source })),
-    ),
+    memory.user(user).memories.rememberMany(facts.map((fact) => ({ ...fact, source }))),
   );
   if (remembered === undefined || (await memory.threads.get(thread)) !== null) return;
   const written = remembered.items.map((item) => item.memory);
@@ -86,7 +83,7 @@ async function takeBack(
   { id, version }: { id: string; version: number },
 ): Promise<void> {
   try {
-    await memory.memories.forget(user, id, { ifVersion: version });
+    await memory.user(user).memories.forget(id, { ifVersion: version });
   } catch (error) {
     if (!failedBy(error, "precondition_failed", "not_found")) throw error;
   }

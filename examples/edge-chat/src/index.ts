@@ -90,7 +90,8 @@ async function textIn(request: Request): Promise<string | null> {
 
 async function memoriesOf({ memory, user }: { memory: Cairn; user: string }) {
   const memories: { text: string; createdAt: number }[] = [];
-  for await (const { text, createdAt } of memory.memories.all(user)) memories.push({ text, createdAt });
+  for await (const { text, createdAt } of memory.user(user).memories.all())
+    memories.push({ text, createdAt });
   return memories;
 }
 

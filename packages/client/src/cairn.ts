@@ -16,6 +16,7 @@ import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
 import { Usage } from "./usage.ts";
+import { type UserView, userView } from "./user-view.ts";
 
 /** A client of one Cairn. Create it with `cairn`. */
 export class Cairn {
@@ -77,6 +78,18 @@ export class Cairn {
     return new Cairn(this.#options, this.#time, this.#http.until(signal));
   }
 
+  /**
+   * The calls for one user, who is then no argument of each.
+   *
+   * @example
+   * const alice = memory.user("alice");
+   * await alice.remember({ text: "I moved to Lisbon" });
+   * const { hits } = await alice.recall({ query: "where do I live?" });
+   */
+  user(user: string): UserView {
+    return userView(this, user);
+  }
+
   /** Finds memories and messages by words and by meaning, best first. */
   readonly recall = (user: string, query: RecallBody, options: CallOptions = {}): Promise<RecallAnswer> => {
     const path = ["v1", "users", user, "recall"];
@@ -120,7 +133,8 @@ export class Cairn {
  *
  * @example
  * const memory = cairn({ url: "http://127.0.0.1:8787", token });
- * await memory.memories.remember("alice", { text: "I moved to Lisbon" });
- * const { hits } = await memory.recall("alice", { query: "where do I live?" });
+ * const alice = memory.user("alice");
+ * await alice.remember({ text: "I moved to Lisbon" });
+ * const { hits } = await alice.recall({ query: "where do I live?" });
  */
 export const cairn = (options: CairnOptions): Cairn => new Cairn(options);

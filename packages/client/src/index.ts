@@ -14,6 +14,7 @@ export type {
 } from "./options.ts";
 export type { LeaseAnswer } from "./registry.ts";
 export type * from "./shapes.ts";
+export type { UserView } from "./user-view.ts";
 export {
   type Continuation,
   type ContinuationCode,
