@@ -27,6 +27,15 @@ it("does not ask an object again that has too much to do", async () => {
   expect(overloaded.calls.n).toBe(1);
 });
 
+it.each([
+  "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+  "Your account has exceeded D1's free tier limit of rows",
+])("does not ask again after %j", async (message) => {
+  const failed = failing(1, new Error("wrapped", { cause: new Error(message) }));
+  await expect(retryOnReset(failed.call, [0])).rejects.toThrow("wrapped");
+  expect(failed.calls.n).toBe(1);
+});
+
 it.each([TypeError, RangeError, ReferenceError, SyntaxError])(
   "does not repeat a call that fails with a %o",
   async (Bug) => {

@@ -82,6 +82,10 @@ export const errors = {
     507,
     "No room is left for this write, in the user's object or in the database. Delete something first; deletes work.",
   ],
+  daily_limit: [
+    503,
+    "The account's limit of rows for the day is used up (Cloudflare's free plan); it begins anew at 0:00 UTC. The paid plan has none.",
+  ],
   // Not a 503: no retry helps before a person has acted.
   migrations_not_applied: [500, `The migrations of D1 are not applied: ${APPLY_MIGRATIONS}.`],
   catalogue_behind: [503, "The list lacks threads that began while the database was down; try again."],

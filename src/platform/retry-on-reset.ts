@@ -1,4 +1,6 @@
-/** The wait before each retry, while the platform starts the object again. */
+import { isOverloaded, storageFailureOf } from "./storage-failure.ts";
+
+/** The longest wait before each retry, while the platform starts the object again. */
 const COMES_BACK_MS = [10, 100, 500];
 
 /**
@@ -13,9 +15,10 @@ export async function retryOnReset<T>(
     return await call();
   } catch (error) {
     const [wait, ...further] = waits;
-    const overloaded = error instanceof Error && "overloaded" in error && error.overloaded === true;
-    if (overloaded || isBug(error) || wait === undefined) throw error;
-    await scheduler.wait(wait);
+    const isFinal = isOverloaded(error) || storageFailureOf(error) === "daily_limit" || isBug(error);
+    if (isFinal || wait === undefined) throw error;
+    // Calls that failed together must not come back together.
+    await scheduler.wait((wait * (1 + Math.random())) / 2);
     return retryOnReset(call, further);
   }
 }

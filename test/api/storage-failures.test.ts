@@ -177,3 +177,56 @@ describe("a D1 that takes seconds to start", () => {
     expect(reads).toHaveLength(4);
   });
 });
+
+describe("the free plan's rows of a day", () => {
+  it.each([
+    "D1_ERROR: Exceeded the daily row write limit of the free tier",
+    "Exceeded allowed rows written in Durable Objects free tier.",
+  ])("have a code of their own, and the time at which they come back: %s", async (message) => {
+    control.clockAt = Date.UTC(2040, 0, 1, 22);
+    const app = createApp((bindings) => ({
+      ...realPorts(bindings, new Isolate()),
+      users: {
+        list: () => Promise.reject(new Error(message)),
+        count: () => Promise.reject(new Error(message)),
+      },
+    }));
+    const headers = { Authorization: `Bearer ${await token("*")}` };
+    const answer = await app.request("/v1/users", { headers }, { ...env });
+    expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, String(2 * 3600)]);
+    expect(await answer.json()).toMatchObject({ error: { code: "daily_limit" } });
+  });
+});
+
+describe("an embedder that is a service", () => {
+  it("is asked for one word a minute by /health, which says why it fails and since when", async () => {
+    control.clockAt = Date.UTC(2040, 0, 1);
+    let asked = 0;
+    let reason: string | null = "5028: This model is retired";
+    const embed = async () => {
+      asked++;
+      if (reason !== null) throw new Error(reason);
+      return [null];
+    };
+    const embedder = { model: "remote", dimensions: 8, embed };
+    const app = createApp((bindings) => ({ ...realPorts(bindings, new Isolate()), embedder }));
+    const bound = { ...env };
+    const health = async () => (await app.request("/health", {}, bound)).json<Record<string, unknown>>();
+    const failing = {
+      status: "degraded",
+      problems: ["the embedder remote does not embed: the model is retired: name another one"],
+      failing: [{ part: "embedder", since: control.clockAt }],
+    };
+    for (let i = 0; i < 9; i++) {
+      expect(await health()).toMatchObject(failing);
+      control.clockAt += 6_000;
+    }
+    expect(asked).toBe(1);
+    control.clockAt += 6_000;
+    expect(await health()).toMatchObject(failing);
+    reason = null;
+    control.clockAt += 61_000;
+    expect((await health())["status"]).toBe("ok");
+    expect(asked).toBe(3);
+  });
+});

@@ -109,6 +109,8 @@ describe("a model of Workers AI", () => {
     ["AiError: 3006: Request is too large", "messages"],
     ["AiError: 8007: This model's maximum context length is 24000 tokens.", "messages"],
     ["AiError: 5007: No such model @cf/x or task", "settings"],
+    ["AiError: 5028: This model is retired", "settings"],
+    ["AiError: 5035: This model needs the Workers Paid plan", "settings"],
     ["AiError: 3040: Capacity temporarily exceeded, please try again.", undefined],
   ])("fails with %j, which refuses %s", async (message, refused) => {
     const failed = await new WorkersAiModel(failingWith(message), LLAMA)

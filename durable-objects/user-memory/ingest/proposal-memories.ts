@@ -42,7 +42,11 @@ export type Given = {
 type PreparedProposal = { candidate: Prepared; index: number };
 
 /** Failures that another attempt may get past. */
-const PASSING: ReadonlySet<string> = new Set(["storage_unavailable", "migrations_not_applied"]);
+const PASSING: ReadonlySet<string> = new Set([
+  "storage_unavailable",
+  "daily_limit",
+  "migrations_not_applied",
+]);
 
 /** Checks proposals, and stores them as memories: those that pass every check are live, the others are quarantined. */
 export class ProposalMemories {

@@ -9,7 +9,7 @@ import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts
 import { fail, type Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { currentOf } from "../../../src/domain/memory/rules.ts";
-import { isUnmigrated } from "../../../src/platform/storage-failure.ts";
+import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyStore } from "../../storage/idempotency-store.ts";
@@ -62,7 +62,7 @@ export class PendingWrites {
   /** Counts deletions. A deletion does not wait for its turn, and takes its memories out of earlier intents. */
   forgetCount = 0;
   /** True if D1 lacked a table or a column at the last attempt. */
-  #unmigrated = false;
+  #known: "migrations_not_applied" | "daily_limit" | null = null;
 
   constructor(deps: PendingWritesDependencies) {
     this.#deps = deps;
@@ -109,9 +109,9 @@ export class PendingWrites {
     return this.log.hasPendingFor(id) || this.log.forgetsAll();
   }
 
-  /** The failure of a call that waits for a pending write. Missing migrations have a code of their own. */
+  /** The failure of a call that waits for a pending write. Missing migrations and the limit of a day have codes of their own. */
   pendingFailure(message: string): Failure {
-    return this.#unmigrated ? fail("migrations_not_applied") : fail("storage_unavailable", { message });
+    return this.#known === null ? fail("storage_unavailable", { message }) : fail(this.#known);
   }
 
   /** Logs a write, inside the caller's transaction. */
@@ -186,11 +186,12 @@ export class PendingWrites {
     const puts = intent.put.length > 0;
     try {
       await this.#sendToRecord(intent);
-      this.#unmigrated = false;
+      this.#known = null;
       return null;
     } catch (error) {
       logUnconfirmed(puts ? "put" : "forget", error);
-      this.#unmigrated = isUnmigrated(error);
+      const code = storageFailureOf(error);
+      this.#known = code === "migrations_not_applied" || code === "daily_limit" ? code : null;
       if (error instanceof RefusedWrite) return "refused";
       if (error instanceof ErasedWrite) return this.#outcomeAfterErasure(intent, error);
       if (!puts || !(error instanceof FullDatabase)) return "pending";

@@ -6,7 +6,7 @@ import { countsBy, dollarsOf, type ObjectCounts } from "./counts.ts";
 import { type Call, Client } from "./load.ts";
 import { startCairn } from "./servers.ts";
 
-/** An append is noted in D1 within a minute. */
+/** Alarms that follow within seconds. Not the note of a thread in D1, one an hour: four rows of the object, and one of D1. */
 const UNTIL_NOTED_MS = 65_000;
 
 type Operation = {

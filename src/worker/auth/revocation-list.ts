@@ -1,7 +1,7 @@
 import type { Revocations } from "../../platform/d1/revocations.ts";
 import { withDeadline } from "../../platform/deadline.ts";
 import { fail, type Failure } from "../../domain/errors.ts";
-import { isUnmigrated } from "../../platform/storage-failure.ts";
+import { storageFailureOf } from "../../platform/storage-failure.ts";
 import { CLOCK_SKEW_S, type Verified } from "./claims.ts";
 
 /** The ages to which a list is current, and is used while D1 does not answer. */
@@ -70,7 +70,7 @@ export class RevocationList {
       console.error({ message: "the list of revoked tokens could not be read", error: String(error) });
       this.#failedAt = this.#deps.now();
       if (usable !== null) return refusalBy(usable, verified);
-      return isUnmigrated(error) ? fail("migrations_not_applied") : UNKNOWN;
+      return failureOf(error);
     }
   }
 }
@@ -82,6 +82,11 @@ const refusalBy = ({ minIssuedAt, tokenIds }: CachedList, { caller, issuedAt }: 
   issuedAt < minIssuedAt || (caller.tokenId !== undefined && tokenIds.has(caller.tokenId)) ? REVOKED : null;
 
 const REVOKED = fail("token_revoked");
+function failureOf(error: unknown): Failure {
+  const code = storageFailureOf(error);
+  return code === "migrations_not_applied" || code === "daily_limit" ? fail(code) : UNKNOWN;
+}
+
 const UNKNOWN = fail("storage_unavailable", {
   message: "The database does not answer, so Cairn cannot tell whether this token is revoked. Try again.",
 });

@@ -4,6 +4,8 @@ import { type ErrorCode, errors, type Failure, type Result } from "../../domain/
 import { storageFailureOf } from "../../platform/storage-failure.ts";
 import type { AppEnv } from "./context.ts";
 
+const DAY_MS = 24 * 60 * 60_000;
+
 /** Carries a failure to `onError`. Below the routes, expected failures are returned values. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
@@ -31,9 +33,13 @@ export function answerFailure(c: Context<AppEnv>, { code, message, details }: Om
     requestId: c.get("requestId"),
   };
   if (status === 401) c.header("WWW-Authenticate", challenge(code));
-  if (status === 503) c.header("Retry-After", "2");
+  if (status === 503) c.header("Retry-After", String(code === "daily_limit" ? untilTomorrow(c) : 2));
   return c.json({ error }, status as ContentfulStatusCode);
 }
+
+/** Seconds until 0:00 UTC. */
+const untilTomorrow = (c: Context<AppEnv>): number =>
+  Math.ceil((DAY_MS - (c.get("services").now() % DAY_MS)) / 1000);
 
 /** RFC 6750, section 3: a call without a token gets no `error`. */
 const challenge = (code: ErrorCode): string =>

@@ -7,7 +7,7 @@ import type { Services } from "../services.ts";
 import { Health, type HEALTH_PARTS } from "../../domain/schema/health.ts";
 import { DeadlineExceeded, withDeadline } from "../../platform/deadline.ts";
 import type { Embedder } from "../../platform/embeddings/embedder.ts";
-import { isUnmigrated } from "../../platform/storage-failure.ts";
+import { storageFailureOf } from "../../platform/storage-failure.ts";
 import { isSecret } from "../../domain/token.ts";
 
 const getHealth = route("get", "/health", {
@@ -71,9 +71,12 @@ async function problemsOfCalls({ secret, records, revocations, deployment }: Ser
   const failed = asked.flatMap((one): unknown[] => (one.status === "rejected" ? [one.reason] : []));
   if (failed.length > 0) {
     console.error({ message: "D1 is not usable", error: failed.map(String).join("; ") });
-    const problem = failed.some(isUnmigrated)
+    const codes = failed.map(storageFailureOf);
+    const problem = codes.includes("migrations_not_applied")
       ? `the migrations of D1 are not applied: ${APPLY_MIGRATIONS}`
-      : "D1 does not answer";
+      : codes.includes("daily_limit")
+        ? "D1's rows of the day are used up (free plan), until 0:00 UTC"
+        : "D1 does not answer";
     problems.push({ part: "database", problem });
   }
   const [, , changed] = asked;
@@ -133,4 +136,14 @@ async function probe(embedder: Embedder | null): Promise<string | null> {
 }
 
 const reasonOf = (error: unknown): string =>
-  error instanceof DeadlineExceeded ? `no answer within ${PROBE_MS / 1000} seconds` : "see the log";
+  error instanceof DeadlineExceeded
+    ? `no answer within ${PROBE_MS / 1000} seconds`
+    : (REASONS[/\b[35]\d{3}(?=:)/.exec(String(error))?.[0] ?? ""] ?? "see the log");
+
+/** By the codes of Workers AI. */
+const REASONS: Record<string, string> = {
+  3036: "the neurons of the day are used up (free plan), until 0:00 UTC",
+  5007: "there is no such model",
+  5028: "the model is retired: name another one",
+  5035: "the model is for the Workers Paid plan only",
+};
