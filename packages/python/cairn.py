@@ -2469,8 +2469,11 @@ class TenantStatisticsRecall(TypedDict):
 
 
 class TenantStatistics(TypedDict):
-    # Users with data now.
+    # Users with data.
     users: int
+    # When users, memories and threads were counted: now, or, of more than 5,000 memories and threads, up to a
+    # day ago. A call renews a count that is an hour old, for the next one.
+    countedAt: int
     # Memories that there are, in quarantine too, by the day of their creation.
     memories: List[TenantStatisticsMemory]
     # Threads that there are, by the day of their creation.

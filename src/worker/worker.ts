@@ -5,6 +5,7 @@ import type { BoundCall } from "./http/context.ts";
 import { answerBy } from "./rpc/answer.ts";
 import { wakeErasures } from "./use-cases/erase.ts";
 import { wakeWebhook } from "./use-cases/webhook.ts";
+import { recount } from "./use-cases/statistics.ts";
 import { upkeep } from "./use-cases/upkeep.ts";
 
 /** The Worker: HTTP, calls over service bindings, and the cron. Tests put doubles into `makePorts`. */
@@ -32,6 +33,7 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
         pruneAccess(all),
         wakeErasures(all),
         wakeWebhook(all),
+        recount(all),
       ]);
       for (const one of done) if (one.status === "rejected") throw one.reason;
     },

@@ -1,5 +1,12 @@
 // Figures of a user, and of the tenant over time.
+import { createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
+import { counting } from "../../src/platform/d1/by-day.ts";
+import { Isolate } from "../../src/platform/isolate.ts";
+import { createApp } from "../../src/worker/app.ts";
+import { realPorts } from "../doubles/ports.ts";
+import worker from "../worker.ts";
 import { percentile, oneRecall, bothHours } from "../../src/domain/usage/recall-hours.ts";
 import { RecallMeter } from "../../src/worker/recall-meter.ts";
 import { call, newUser, token } from "../call.ts";
@@ -57,6 +64,60 @@ it("counts recalls by the hour, with their times, at most a minute late", async 
   await call(`/v1/users/${user}/recall`, { json: { query: "green tea" }, token: bearer });
   control.clockAt += 61_000;
   expect(await hours()).toMatchObject([{ calls: 3, degraded: 1 }]);
+});
+
+describe("the counts of a tenant with many threads", () => {
+  const MANY = `WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < 5100)
+    INSERT INTO threads (id, user_hash, title, created_at, updated_at) SELECT 'many-' || n, 'many-' || (n % 700), '', ?1, ?1 FROM many`;
+  const slice = counting.slice;
+  afterEach(async () => {
+    counting.slice = slice;
+    await env.DB.batch([
+      env.DB.prepare("DELETE FROM threads WHERE id LIKE 'many-%'"),
+      env.DB.prepare("DELETE FROM jobs WHERE name = 'statistics'"),
+    ]);
+  });
+
+  it("are kept, renewed after an hour by a call and after a day by the cron, and read in slices", async () => {
+    const before = await statistics();
+    await env.DB.prepare(MANY).bind(clock()).run();
+    counting.slice = 1_000;
+    let counts = 0;
+    const app = createApp((bindings) => {
+      const real = realPorts(bindings, new Isolate());
+      const createdByDay = (from: number) => {
+        counts++;
+        return real.catalogue.createdByDay(from);
+      };
+      return { ...real, catalogue: Object.assign(Object.create(real.catalogue), { createdByDay }) };
+    });
+    const bearer = await token("*", undefined, 100 * 86_400);
+    const bound = { ...env };
+    const ask = async () =>
+      (await app.request("/v1/statistics", { headers: { Authorization: `Bearer ${bearer}` } }, bound)).json<
+        Awaited<ReturnType<typeof statistics>>
+      >();
+    const first = await ask();
+    expect(sum(first.threads) - sum(before.threads)).toBe(5_100);
+    const usersOf = ({ threads }: typeof first) =>
+      threads.reduce((all: number, { users }: { users: number }) => all + users, 0);
+    expect(usersOf(first) - usersOf(before)).toBe(700);
+    // A call reads what is kept, and counts nothing.
+    await create(newUser());
+    expect([await ask(), counts]).toEqual([first, 1]);
+    control.clockAhead += 61 * 60_000;
+    expect(await ask()).toEqual(first);
+    await expect.poll(() => counts).toBe(2);
+    await expect.poll(async () => sum((await ask()).threads)).toBe(sum(first.threads) + 1);
+    const countedAt = (await ask()).countedAt;
+    expect(countedAt).toBeGreaterThan(first.countedAt);
+    control.clockAhead += DAY;
+    await worker.scheduled(createScheduledController(), env);
+    const kept = await env.DB.prepare("SELECT started_at AS at FROM jobs WHERE name = 'statistics'").first(
+      "at",
+    );
+    expect(kept).toBeGreaterThanOrEqual(countedAt + DAY);
+  });
 });
 
 it("is for who may see the whole tenant, and says what it takes", async () => {

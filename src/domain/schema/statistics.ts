@@ -18,7 +18,11 @@ const days = z.array(
 
 export const TenantStatistics = z
   .object({
-    users: z.int().openapi({ description: "Users with data now." }),
+    users: z.int().openapi({ description: "Users with data." }),
+    countedAt: timestamp.openapi({
+      description:
+        "When users, memories and threads were counted: now, or, of more than 5,000 memories and threads, up to a day ago. A call renews a count that is an hour old, for the next one.",
+    }),
     memories: days.openapi({
       description: "Memories that there are, in quarantine too, by the day of their creation.",
     }),

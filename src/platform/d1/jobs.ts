@@ -7,7 +7,7 @@ export interface Jobs {
   get(name: string): Promise<JobRow | undefined>;
   /** Starts or restarts a job. */
   start(
-    job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt">>,
+    job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt" | "done">>,
   ): Promise<void>;
   /** Saves progress, unless another run was faster or the job was restarted. */
   advance(from: JobRow, to: Pick<JobRow, "position" | "done" | "finishedAt">): Promise<void>;

@@ -19,7 +19,7 @@ import { THREAD_OWNERS } from "./thread-catalogue.ts";
 import { PUT_USER } from "./user-catalogue.ts";
 import { ErasedWrite, OvertakenWrite, withWriteErrors } from "./write-errors.ts";
 import { oldRows, removal, SLICE } from "./zeroed-columns.ts";
-import { type CreatedOnDay, DAY } from "./by-day.ts";
+import { countedByDay, type CreatedOnDay } from "./by-day.ts";
 import { memories, type MemoryRow } from "../../domain/memory/table.ts";
 import type { ExportedRow } from "../../domain/transfer/memory-lines.ts";
 
@@ -76,9 +76,12 @@ export interface MemoryRecords {
 }
 
 /** A changed fact keeps the time of its creation, and is counted once. */
-const CREATED_BY_DAY = `SELECT ${DAY} AS day, COUNT(DISTINCT id) AS count, COUNT(DISTINCT user_hash) AS users
-  FROM memories INDEXED BY memories_by_age
-  WHERE corrected_at IS NULL AND created_at >= ? GROUP BY day`;
+const BY_DAY = {
+  table: "memories",
+  index: "memories_by_age",
+  where: "corrected_at IS NULL",
+  count: "COUNT(DISTINCT id)",
+};
 
 /** A slower write counts as failed, and may still happen. */
 const WRITE_WITHIN_MS = 10_000;
@@ -231,8 +234,7 @@ export class D1MemoryRecords implements MemoryRecords {
   }
 
   async createdByDay(from: number): Promise<CreatedOnDay[]> {
-    const { results } = await this.#database.prepare(CREATED_BY_DAY).bind(from).all<CreatedOnDay>();
-    return results;
+    return countedByDay(this.#database, BY_DAY, from);
   }
 
   async check(): Promise<void> {

@@ -4,7 +4,7 @@ import { withDeadline } from "../deadline.ts";
 import { hash32 } from "../../domain/hash.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
-import { type CreatedOnDay, DAY } from "./by-day.ts";
+import { countedByDay, type CreatedOnDay } from "./by-day.ts";
 import { current, WRITE_STATE } from "./memory-writes.ts";
 import { type ThreadRow, threads } from "./tables.ts";
 import { PUT_USER } from "./user-catalogue.ts";
@@ -55,9 +55,7 @@ const PUT = `INSERT INTO threads (id, user_hash, user_id, title, agent, agent_ha
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 WHERE ${current("?2", "?12")}
   ON CONFLICT (id) DO UPDATE SET user_id = ?3, title = ?4, agent = ?5, resource_slug = ?7, record_id = ?8,
     metadata = ?9, updated_at = ?11, epoch = ?12`;
-const CREATED_BY_DAY = `SELECT ${DAY} AS day, COUNT(*) AS count, COUNT(DISTINCT user_hash) AS users
-  FROM threads INDEXED BY threads_by_age
-  WHERE created_at >= ? GROUP BY day`;
+const BY_DAY = { table: "threads", index: "threads_by_user", where: "TRUE", count: "COUNT(*)" };
 const SET_AGENT_HASH = `UPDATE threads SET agent_hash = ?3
   WHERE id = ?1 AND agent IS ?2 AND agent_hash IS NOT ?3`;
 const FENCE = `${WRITE_STATE} AND epoch > ?2`;
@@ -79,8 +77,7 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
   }
 
   async createdByDay(from: number): Promise<CreatedOnDay[]> {
-    const { results } = await this.#database.prepare(CREATED_BY_DAY).bind(from).all<CreatedOnDay>();
-    return results;
+    return countedByDay(this.#database, BY_DAY, from);
   }
 
   async apply(changes: CatalogueChanges): Promise<void> {

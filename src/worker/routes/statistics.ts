@@ -2,6 +2,7 @@ import { userHash } from "../../domain/ids.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import { StatisticsQuery, TenantStatistics, UserSummary } from "../../domain/schema/statistics.ts";
 import { wrapTime } from "../http/answer.ts";
+import { afterAnswer } from "../http/after-answer.ts";
 import { json, route } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
@@ -30,7 +31,10 @@ const summaryRoute = route("get", "/v1/users/{user}/summary", {
 export const statistics = newRouter("service")
   .openapi(statisticsRoute, async (c) => {
     const { days = 30 } = c.req.valid("query");
-    return c.json(unwrap(await tenantStatistics(c.get("services"), days)), 200);
+    return c.json(
+      unwrap(await tenantStatistics(c.get("services"), days, (work) => afterAnswer(c, work))),
+      200,
+    );
   })
   .openapi(summaryRoute, async (c) => {
     const { userMemory } = c.get("services");

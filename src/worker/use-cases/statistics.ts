@@ -8,16 +8,28 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** The object of the registry that keeps the tenant's recalls by the hour. */
 const RECALLS = "recalls";
 
-/** Counts from D1 and, of recalls, from the registry, for so many days. */
+type Counts = Pick<TenantStatistics, "users" | "memories" | "threads" | "countedAt">;
+type Counting = Pick<Services, "users" | "records" | "catalogue" | "jobs" | "now">;
+
+/** The job whose detail is the last count. */
+const COUNTS = "statistics";
+/** Memories and threads that are counted at each call, in some milliseconds of D1. Of more, the last count is kept. */
+const FEW = 5_000;
+/** A call renews a count of this age after its answer; the cron one of a day. */
+const STALE_MS = 60 * 60_000;
+const DAYS = 366;
+
+/** Counts from D1 and, of recalls, from the registry, for so many days. `later`: runs work after the answer. */
 export async function tenantStatistics(
-  services: Pick<Services, "users" | "records" | "catalogue" | "recallMeter" | "promptCacheUsage" | "now">,
+  services: Counting & Pick<Services, "recallMeter" | "promptCacheUsage">,
   days: number,
+  later: (work: Promise<void>) => void,
 ): Promise<Result<TenantStatistics>> {
-  const { users, records, catalogue, promptCacheUsage, now } = services;
-  const from = now() - (now() % DAY_MS) - (days - 1) * DAY_MS;
+  const { promptCacheUsage, now } = services;
+  const from = startOf(now(), days);
   await keepRecalls(services);
   const [counted, hours] = await Promise.all([
-    d1Result(() => Promise.all([users.count(), records.createdByDay(from), catalogue.createdByDay(from)])),
+    d1Result(() => countsOf(services, later)),
     promptCacheUsage(RECALLS).then((object) => object.recallHours({ from, to: now() })),
   ]);
   if (!counted.ok) return counted;
@@ -25,9 +37,56 @@ export async function tenantStatistics(
     const { times: _times, ...counts } = one;
     return { ...counts, p50: percentile(one, 0.5), p95: percentile(one, 0.95) };
   });
-  const [userCount, memories, threads] = counted.value;
-  return ok({ users: userCount, memories, threads, recalls });
+  const { memories, threads, ...rest } = counted.value;
+  const since = (all: Counts["memories"]) => all.filter(({ day }) => day >= from);
+  return ok({ ...rest, memories: since(memories), threads: since(threads), recalls });
 }
+
+/** Renews the count of a large tenant, once a day; the cron calls it. */
+export async function recount(services: Counting): Promise<void> {
+  const kept = await services.jobs.get(COUNTS);
+  if (kept !== undefined && kept.done > FEW && services.now() - kept.startedAt >= DAY_MS)
+    await count(services);
+}
+
+/** The count that is kept, if the tenant has more than a few; else a new one. */
+async function countsOf(services: Counting, later: (work: Promise<void>) => void): Promise<Counts> {
+  const { jobs, now } = services;
+  const kept = await jobs.get(COUNTS);
+  if (kept === undefined || kept.done <= FEW) return count(services);
+  if (now() - kept.startedAt >= STALE_MS)
+    later(
+      count(services).then(
+        () => undefined,
+        (error: unknown) => console.error({ message: "the tenant was not counted", error: String(error) }),
+      ),
+    );
+  return { ...(JSON.parse(kept.detail) as Omit<Counts, "countedAt">), countedAt: kept.startedAt };
+}
+
+async function count({ users, records, catalogue, jobs, now }: Counting): Promise<Counts> {
+  const countedAt = now();
+  const from = startOf(countedAt, DAYS);
+  const [userCount, memories, threads] = await Promise.all([
+    users.count(),
+    records.createdByDay(from),
+    catalogue.createdByDay(from),
+  ]);
+  const counts = { users: userCount, memories, threads };
+  const done = [...memories, ...threads].reduce((sum, day) => sum + day.count, 0);
+  if (done > FEW)
+    await jobs.start({
+      name: COUNTS,
+      detail: JSON.stringify(counts),
+      startedAt: countedAt,
+      finishedAt: countedAt,
+      done,
+    });
+  return { ...counts, countedAt };
+}
+
+/** The first moment of so many days, of which `time` is in the last. */
+const startOf = (time: number, days: number): number => time - (time % DAY_MS) - (days - 1) * DAY_MS;
 
 /** Hands what this isolate has counted to the object that keeps it, at most once a minute. What it does not take is lost. */
 export async function keepRecalls({
