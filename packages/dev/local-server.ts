@@ -9,7 +9,6 @@ import { databaseFiles, migrationsIn, moveFormerDatabase } from "./database-file
 import { developmentSecret } from "./development-secret.ts";
 import { olderState, otherWriter, schemaVersion } from "./schema-version.ts";
 import { CannotStart, reasonOf } from "./cannot-start.ts";
-import { localConfig } from "./local-config.ts";
 import type { Holder } from "./server-address.ts";
 import { type Keeper, startKeeper } from "./keeper.ts";
 
@@ -48,7 +47,6 @@ export async function startLocalServer({
   port,
   state: folder,
   ip = "127.0.0.1",
-  before,
   vars = {},
 }: {
   port: number;
@@ -57,8 +55,6 @@ export async function startLocalServer({
   ip?: string;
   /** Variables of the Worker, in place of those of `.dev.vars`. */
   vars?: Readonly<Record<string, string>>;
-  /** A Worker that runs beside Cairn, and is what the port serves: its configuration, and a path of it that answers with 200. */
-  before?: { config: string; path: string };
 }): Promise<LocalServer> {
   const state = absolute(folder);
   const url = `http://127.0.0.1:${port}`;
@@ -80,7 +76,6 @@ export async function startLocalServer({
       "dev",
       // Else wrangler asks for an account, for `[ai]`.
       "--local",
-      ...(before === undefined ? [] : ["-c", before.config, "-c", localConfig(join(state, "beside"))]),
       "--ip",
       ip,
       "--port",
@@ -98,7 +93,7 @@ export async function startLocalServer({
       throw new CannotStart(`wrangler ended before it served:\n${keeper.output.text}`);
     });
     dead.catch(() => {});
-    await Promise.race([healthy(url + (before?.path ?? "/health")), dead]);
+    await Promise.race([healthy(`${url}/health`), dead]);
     // From here on its logs go to the terminal.
     keeper.output.forward();
     return { url, ended: ended.then(() => undefined), stop: keeper.stop };

@@ -25,7 +25,8 @@ export const published = (): string[] =>
     .map(dirname)
     .toSorted();
 
-function build(): void {
+/** Builds each package. */
+export function build(): void {
   // A build reads the types of the SDKs, which the packages with a lock of their own have.
   const locks = globSync("packages/*/package-lock.json", { cwd: root }).map(dirname);
   for (const folder of locks.filter((one) => !existsSync(join(root, one, "node_modules"))))

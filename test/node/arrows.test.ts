@@ -45,7 +45,7 @@ const rooms: readonly Room[] = [
   room("tenant", "packages/tenant", "platform domain"),
   room("lab", "packages/lab", "entry embed adapters client dev platform domain"),
   room("conversations", "examples/support-case.json"),
-  room("examples", "examples", "dev"),
+  room("examples", "examples"),
   // The version in it.
   room("package", "package.json packages/client/package.json"),
 ];
@@ -194,7 +194,7 @@ it.each([
   ["packages/client/src/cairn.ts", "packages/adapters/src/keyv.ts"],
   ["packages/adapters/src/keyv.ts", "packages/embed/testing/index.ts"],
   ["packages/importers/src/main.ts", "packages/cli/import.ts"],
-  ["packages/console/src/demo/demo-state.ts", "examples/edge-chat/start.ts"],
+  ["packages/console/src/demo/demo-state.ts", "examples/edge-chat/start.js"],
   ["packages/cli/token.ts", "test/call.ts"],
 ])("refuses that %s imports %s", (file, target) => {
   expect(wrong([file], () => [target])).toEqual([`${file} imports ${target}`]);

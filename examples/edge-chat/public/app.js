@@ -1,128 +1,121 @@
 // The page. What anyone has said goes into it as text (`textContent`), never as markup.
 
 const byId = (id) => document.getElementById(id);
-const turns = byId("turns");
-const text = byId("text");
-const status = byId("status");
+const [messages, text, status] = [byId("messages"), byId("text"), byId("status")];
+/** The conversation that is shown; undefined for a new one. */
+let thread;
 
-/** Adds a turn, and gives what its words go into. */
-function addTurn(role, content = "") {
-  const item = document.createElement("li");
-  item.className = role === "user" ? "user" : "assistant";
-  const who = document.createElement("span");
-  who.className = "who";
-  who.textContent = role === "user" ? "You: " : "Chat: ";
-  const words = document.createElement("span");
-  words.textContent = content;
-  item.append(who, words);
-  turns.append(item);
+const itemOf = (content, className = "") =>
+  Object.assign(document.createElement("li"), { className, textContent: content });
+
+function addMessage(role, content = "") {
+  const item = itemOf(content, role);
+  messages.append(item);
   item.scrollIntoView({ block: "end" });
-  return words;
+  return item;
 }
 
 /** Calls the Worker; what it refuses is an error that says why. */
 async function call(path, options = {}) {
-  const response = await fetch(path, options);
+  const response = await fetch(`/api/${path}`, options);
   if (response.ok) return response;
   const { error } = await response.json().catch(() => ({}));
   throw new Error(error ?? `The chat does not answer (${response.status}).`);
 }
 
 /** One thing at a time, with what went wrong in the status line. */
-async function busy(work, saying = "") {
+async function busy(work) {
   // Enter submits the form though its button is disabled.
-  if (turns.ariaBusy === "true") return;
+  if (messages.ariaBusy === "true") return;
   const controls = document.querySelectorAll("nav button, #say button");
   for (const control of controls) control.disabled = true;
-  turns.ariaBusy = "true";
-  status.textContent = saying;
+  messages.ariaBusy = "true";
+  status.textContent = "…";
   try {
-    status.textContent = (await work()) ?? "";
+    await work();
+    status.textContent = "";
   } catch (error) {
     status.textContent = error.message;
   } finally {
-    for (const control of controls) control.disabled = false;
-    turns.ariaBusy = "false";
-  }
-}
-
-async function say() {
-  const said = text.value.trim();
-  if (said === "") return;
-  addTurn("user", said);
-  text.value = "";
-  try {
-    const response = await call("/api/chat", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ text: said }),
-    });
-    const words = addTurn("assistant");
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      words.textContent += piece.value;
-      words.scrollIntoView({ block: "end" });
-    }
-  } catch (error) {
-    // Nothing that was typed is lost.
-    if (text.value === "") text.value = said;
-    throw error;
-  } finally {
+    for (const control of document.querySelectorAll("button")) control.disabled = false;
+    messages.ariaBusy = "false";
     text.focus();
   }
 }
 
-async function showMemories() {
-  const { memories } = await (await call("/api/memories")).json();
-  byId("facts").replaceChildren(
-    ...memories.map(({ text: fact, createdAt }) => {
-      const item = document.createElement("li");
-      const time = document.createElement("time");
-      const date = new Date(createdAt);
-      time.dateTime = date.toISOString();
-      time.textContent = ` (${date.toLocaleDateString()})`;
-      item.append(fact, time);
+async function showThreads() {
+  const { threads } = await (await call("threads")).json();
+  byId("threads").replaceChildren(
+    ...threads.map(({ id, title }) => {
+      const button = Object.assign(document.createElement("button"), { textContent: title, type: "button" });
+      button.ariaCurrent = String(id === thread);
+      button.addEventListener("click", () => void busy(() => open(id)));
+      const item = itemOf("");
+      item.append(button);
       return item;
     }),
   );
-  byId("memories").showModal();
 }
 
-async function forget() {
-  const { erasure } = await (await call("/api/me", { method: "DELETE" })).json();
-  turns.replaceChildren();
-  return erasure === null ? "I knew nothing." : `Forgotten. The erasure is ${erasure.id}.`;
+async function open(id) {
+  const { messages: past } = id === undefined ? { messages: [] } : await (await call(`threads/${id}`)).json();
+  thread = id;
+  messages.replaceChildren();
+  for (const { role, content } of past) addMessage(role, content);
+  await showThreads();
+}
+
+async function say() {
+  const words = text.value.trim();
+  if (words === "") return;
+  const mine = addMessage("user", words);
+  text.value = "";
+  const headers = { "Content-Type": "application/json" };
+  const path = thread === undefined ? "chat" : `chat/${thread}`;
+  let answer;
+  try {
+    const response = await call(path, { method: "POST", headers, body: JSON.stringify({ text: words }) });
+    thread = response.headers.get("Thread");
+    answer = addMessage("assistant");
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+      answer.textContent += piece.value;
+  } catch (error) {
+    // Nothing of the turn is stored, and nothing that was typed is lost.
+    mine.remove();
+    answer?.remove();
+    text.value = words;
+    throw error;
+  }
+  await showThreads();
 }
 
 byId("say").addEventListener("submit", (event) => {
   event.preventDefault();
-  void busy(say, "…");
+  void busy(say);
 });
-
 text.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   byId("say").requestSubmit();
 });
-
-byId("new").addEventListener("click", () => {
+byId("new").addEventListener("click", () => void busy(() => open()));
+byId("known").addEventListener("click", () => {
   void busy(async () => {
-    await call("/api/conversations", { method: "POST" });
-    turns.replaceChildren();
-    text.focus();
-    return "A new conversation. I remember what you told me before.";
+    const { facts } = await (await call("facts")).json();
+    const lines = facts.length === 0 ? ["Nothing yet."] : facts;
+    byId("list").replaceChildren(...lines.map((fact) => itemOf(fact)));
+    byId("facts").showModal();
+  });
+});
+byId("forget").addEventListener("click", () => byId("sure").showModal());
+byId("sure").addEventListener("close", ({ target }) => {
+  if (target.returnValue !== "yes") return;
+  target.returnValue = "";
+  void busy(async () => {
+    await call("me", { method: "DELETE" });
+    await open();
   });
 });
 
-byId("known").addEventListener("click", () => void busy(showMemories));
-
-byId("forget").addEventListener("click", () => byId("sure").showModal());
-byId("sure").addEventListener("close", ({ target }) => {
-  if (target.returnValue === "yes") void busy(forget, "Forgetting …");
-  target.returnValue = "";
-});
-
-await busy(async () => {
-  const { turns: past } = await (await call("/api/conversation")).json();
-  for (const { role, content } of past) addTurn(role, content);
-});
+await busy(() => open());
