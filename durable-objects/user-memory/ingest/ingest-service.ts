@@ -1,13 +1,7 @@
 import { areSpeakers, sameOwners, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { fail, type Failure, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { continues } from "../../../src/domain/ingest/known-messages.ts";
-import {
-  type FailedRange,
-  type Range,
-  withRange,
-  within,
-  without,
-} from "../../../src/domain/ingest/ranges.ts";
+import { type Range, within } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { Extracted, Ingest, Ingested } from "../../../src/domain/schema/ingest.ts";
@@ -22,7 +16,8 @@ import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import { queueAgain } from "./queue-again.ts";
 import type { IngestRunner } from "./ingest-runner.ts";
-import type { IngestState, IngestStore, Marks, StoredIngest } from "./ingest-store.ts";
+import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
+import { changedIn, type Taken, ThreadExtent, withoutAll } from "./thread-extent.ts";
 import { viewOf } from "./ingest-view.ts";
 import { type Placed, placeMessages, storedTexts, textOf } from "./message-placement.ts";
 
@@ -38,18 +33,17 @@ type IngestServiceDependencies = {
   now: () => number;
 };
 
-/** How far a thread is extracted, the ranges that an ingest takes over, and those that stay failed. */
-type Taken = { began: Marks; owned: FailedRange[]; failed: FailedRange[] };
-
 /** The threads whose beginning is compared with that of a conversation without a session id. */
 const COMPARED = 20;
 
 /** Stores the messages of an ingest, and records the ingest. The runner extracts. */
 export class IngestService {
   readonly #deps: IngestServiceDependencies;
+  readonly #extent: ThreadExtent;
 
   constructor(deps: IngestServiceDependencies) {
     this.#deps = deps;
+    this.#extent = new ThreadExtent(deps);
   }
 
   /** Stores the new messages and the ingest in one transaction. With `waitMs`, returns after the extraction or that time. */
@@ -152,7 +146,7 @@ export class IngestService {
     if (unnamed !== null) return unnamed;
     const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
     if (extracted !== undefined && !extracted.ok) return extracted;
-    const taken = this.#takeOver(thread, request, renamed.value);
+    const taken = this.#extent.takeOver(thread, request, renamed.value);
     const to = stores.reader.lastSeq(thread);
     const isExtracted = request.kinds.every((kind) => taken.began[kind] >= to);
     const { other, redo } = this.#again(thread, request, { ...taken, stored, changed, isExtracted });
@@ -183,8 +177,7 @@ export class IngestService {
       isExtracted,
     }: Taken & Pick<Placed, "stored" | "changed"> & { isExtracted: boolean },
   ): { other?: StoredIngest | undefined; redo: Range[] } {
-    if (changed.length > 0)
-      return { redo: [...owned, ...withoutAll(this.#changedIn(changed, request), owned)] };
+    if (changed.length > 0) return { redo: [...owned, ...withoutAll(changedIn(changed, request), owned)] };
     const isNew = stored > 0 || request.extracted !== undefined;
     const isRepeated = !isNew && (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
@@ -217,21 +210,6 @@ export class IngestService {
     );
   }
 
-  /**
-   * How far the thread is extracted, the ranges that this ingest takes over (`owned`) as other names are the owner's, and those that
-   * stay failed. A fork keeps the failed ones of its origin.
-   */
-  #takeOver(thread: StoredThread, request: IngestRequest, ownersChanged: boolean): Taken {
-    const { store } = this.#deps;
-    const { marks: began, failed: before } = this.#extentOf(thread);
-    const noted = ownersChanged ? ofOthersBefore(before, began) : before;
-    const owned = within(noted, request).filter(({ why }) => why === OWNERS);
-    const failed = withoutAll(noted, owned);
-    if (ownersChanged || owned.length > 0 || (failed.length > 0 && store.marks(thread.n) === null))
-      store.reach(thread.n, began, failed);
-    return { began, owned, failed };
-  }
-
   #newState(
     request: IngestRequest,
     found: Pick<IngestState, "threadId" | "stored" | "known" | "to" | "began" | "redo">,
@@ -256,16 +234,6 @@ export class IngestService {
       usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
       createdAt: now(),
     };
-  }
-
-  /** The messages to extract again, as they say something else now. An episode is of a session, and stays. */
-  #changedIn(changed: readonly number[], request: IngestRequest): FailedRange[] {
-    const kinds = request.kinds.filter((kind) => kind !== "episodes");
-    if (kinds.length === 0) return [];
-    return changed.reduce<FailedRange[]>(
-      (ranges, seq) => withRange(ranges, { kinds, after: seq - 1, to: seq, why: "changed" }),
-      [],
-    );
   }
 
   /** The ingests of a thread in which some of these kinds failed, or are tried again; the newest first. */
@@ -304,40 +272,8 @@ export class IngestService {
     return unknown === undefined ? ok(extracted) : invalidField(unknown, "is no message of this thread");
   }
 
-  /** A fork shares messages, and how far they are extracted. */
-  #extentOf(thread: StoredThread): { marks: Marks; failed: FailedRange[] } {
-    const { store, stores } = this.#deps;
-    const own = store.marks(thread.n);
-    if (own !== null) return { marks: own, failed: store.failed(thread.n) };
-    const origin = thread.forkedFrom && stores.threads.get(thread.forkedFrom.threadId);
-    if (!origin) return { marks: { facts: 0, episodes: 0, procedures: 0 }, failed: [] };
-    const { marks, failed } = this.#extentOf(origin);
-    const upTo = (seq: number) => Math.min(seq, thread.forkSeq);
-    return {
-      marks: { facts: upTo(marks.facts), episodes: upTo(marks.episodes), procedures: upTo(marks.procedures) },
-      failed: within(failed, { upTo: thread.forkSeq }),
-    };
-  }
-
   #viewOf(ingest: StoredIngest): Ingest {
     const { store, runner } = this.#deps;
     return viewOf(ingest, { marks: store.marks(ingest.thread), isRunning: runner.isRunning(ingest.id) });
   }
-}
-
-const withoutAll = (ranges: readonly FailedRange[], gone: readonly FailedRange[]): FailedRange[] =>
-  gone.reduce<FailedRange[]>((left, one) => without(left, one), [...ranges]);
-
-/** Why a range is extracted anew: other names were the owner's. */
-const OWNERS = "owners";
-
-/**
- * The ranges with what was extracted while other names were the owner's: the next ingest of these kinds extracts it anew. An episode
- * tells what all of them said, and stays.
- */
-function ofOthersBefore(failed: readonly FailedRange[], began: Marks): FailedRange[] {
-  return (["facts", "procedures"] as const)
-    .filter((kind) => began[kind] > 0)
-    .map((kind) => ({ kinds: [kind], after: 0, to: began[kind], why: OWNERS }))
-    .reduce<FailedRange[]>((ranges, one) => withRange(without(ranges, one), one), [...failed]);
 }
