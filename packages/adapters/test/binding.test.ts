@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
-import type { Step } from "./binding/worker.ts";
+import type { Step } from "./binding/step.ts";
 import { newUser } from "./cairn.ts";
 import { localConfig } from "../../dev/local-config.ts";
 

@@ -2,10 +2,10 @@
 // binding itself.
 import { type Binding, cairn, CairnError } from "../../../client/src/index.ts";
 import type { Memory } from "../../../client/src/entrypoint.ts";
+import type { Step } from "./step.ts";
 import { cairnCache, cairnConversations } from "../../src/gemstack.ts";
 
 type Env = Record<"MEMORY" | "OF_ALICE", Service<Memory>> & { WRONG: Binding };
-export type Step = { binding: keyof Env; method: string; args: unknown[] };
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
