@@ -25,7 +25,6 @@ import { parsed } from "./message-store.ts";
 import type { StoredThread } from "./thread-row.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { RecallLog } from "../usage/recall-log.ts";
 import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 import { type MessagePage, messagesJson } from "../../../src/domain/page-json.ts";
 import type {
@@ -50,7 +49,8 @@ type ThreadMessagesDependencies = {
   byMeaning: boolean;
   /** The vector and the word pieces of a text; undefined unless the models are in memory. */
   indexNow: (text: string) => IndexedText | undefined;
-  recallLog: Pick<RecallLog, "intoThread">;
+  /** The log that an append takes along in its thread's row; null if the row keeps the one it has. */
+  recallLog: { intoThread(thread: number): string | null };
   alarms: AlarmScheduler;
   quota: QuotaGuard;
   now: () => number;
