@@ -35,7 +35,7 @@ type Method<Call> = Call extends (...args: infer Args) => infer Value
   : never;
 
 /** The parts of a client that call. */
-type Parts = Omit<Cairn, "later" | "within" | "until">;
+type Parts = Omit<Cairn, "user" | "later" | "within" | "until">;
 
 /** The entrypoint, as in `MEMORY: Service<Memory>`: the methods of the client, and `call`, by which `cairn({ binding })` calls. */
 export type Memory = {
