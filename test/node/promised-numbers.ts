@@ -227,6 +227,7 @@ const recall = rows(
 const nextStep = `${object}/ingest/next-step.ts`;
 const windows = `${object}/ingest/thread-window.ts`;
 const runner = `${object}/ingest/ingest-runner.ts`;
+const outcomes = `${object}/ingest/step-outcomes.ts`;
 const secondLook = `${object}/ingest/second-look.ts`;
 const ask = "src/platform/models/ask.ts";
 const known = "src/domain/ingest/known-messages.ts";
@@ -245,11 +246,11 @@ const ingest = rows(
   ["Ended ingests are kept for {seven} days", valueOf(`${object}/ingest/ingest-store.ts`, "KEPT_MS") / DAY],
   [
     "the model failed {ten} times, with pauses of {20} minutes in all",
-    valueOf(runner, "ATTEMPTS"),
-    Math.floor(pausesOf(valueOf(runner, "ATTEMPTS")) / MINUTE),
+    valueOf(outcomes, "ATTEMPTS"),
+    Math.floor(pausesOf(valueOf(outcomes, "ATTEMPTS")) / MINUTE),
   ],
   ["without an answer within {45} seconds", callSeconds],
-  ["Cairn failed {ten} times", valueOf(runner, "ATTEMPTS")],
+  ["Cairn failed {ten} times", valueOf(outcomes, "ATTEMPTS")],
   [
     "`QUOTA_MODEL_CALLS` ({100}) and `QUOTA_MODEL_TOKENS` ({500,000})",
     valueOf("src/platform/quotas.ts", "MODEL_CALLS"),
