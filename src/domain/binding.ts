@@ -1,3 +1,6 @@
+/** `Uint8Array<ArrayBuffer>`, by a name that TypeScript has before 5.7, too: the package publishes it. */
+export type Bytes = ReturnType<Uint8ArrayConstructor["from"]>;
+
 /** A call over a service binding: what its route takes over HTTP, as plain data. No token: the binding's props say who calls. */
 export type BindingCall = {
   method: string;
@@ -5,7 +8,7 @@ export type BindingCall = {
   path: string;
   headers?: Record<string, string>;
   /** JSON is a text; what is read as it comes is a stream, or bytes. */
-  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  body?: string | Bytes | ReadableStream<Uint8Array>;
 };
 
 /** The answer of a route. */

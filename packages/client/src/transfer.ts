@@ -1,3 +1,4 @@
+import type { Bytes } from "../../../src/domain/binding.ts";
 import type { CairnHttp } from "./http.ts";
 import type { CallOptions } from "./options.ts";
 import type { Imported } from "./shapes.ts";
@@ -21,7 +22,7 @@ export class Transfer {
    */
   async import(
     user: string,
-    exported: Blob | Uint8Array<ArrayBuffer> | string,
+    exported: Blob | Bytes | string,
     { part = false, ...options }: CallOptions & { part?: boolean } = {},
   ): Promise<Imported> {
     if (!(typeof exported === "string" || exported instanceof Uint8Array || exported instanceof Blob))

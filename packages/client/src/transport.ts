@@ -1,9 +1,9 @@
-import type { BindingAnswer, BindingCall } from "../../../src/domain/binding.ts";
+import type { BindingAnswer, BindingCall, Bytes } from "../../../src/domain/binding.ts";
 import { CairnError } from "./error.ts";
 import type { Binding, ReadOptions, Fetch, Transport } from "./options.ts";
 
 /** With its media type. */
-export type Body = { of: Blob | Uint8Array<ArrayBuffer> | string; type: string };
+export type Body = { of: Blob | Bytes | string; type: string };
 
 /** One attempt of a call. */
 export type Outgoing = {

@@ -104,6 +104,12 @@ describe("the client over a server", () => {
        for await (const { key, value } of memory.kv.all("alice", { values: true })) console.log(key, value);
        const answer = await memory.cache.lease<string>("k", { leaseMs: 1 });
        if (answer.status === "hit") console.log(answer.value.toUpperCase(), made.metadata?.["any"]);
+       const alice = memory.user("alice");
+       const count: number | null = await alice.kv.get<number>("k");
+       const thread: string = (await alice.threads.resume({ agent: "chat" })).id;
+       await alice.threads.append(thread, [{ role: "user", content: (await alice.recall({ query: "q" })).hits[0]?.text ?? "" }]);
+       // @ts-expect-error the user is no argument
+       await alice.recall("alice", { query: "q" });
        // @ts-expect-error a text is no number
        await memory.memories.remember("alice", { text: 1 });
        // @ts-expect-error a typo is found
@@ -112,7 +118,7 @@ describe("the client over a server", () => {
        const wrong = (error: CairnError) => error.code === "no_such_code";
        // @ts-expect-error neither a url nor a fetch
        cairn({ token: "t" });
-       export { wrong };`,
+       export { count, wrong };`,
     );
     expect(typeErrorsOf("app.ts")).toBe("");
   });
@@ -377,7 +383,10 @@ function weight(): number {
   return texts.reduce((sum, text) => sum + text.replaceAll(/[ \t]*\/\*\*[^]*?\*\/\n?/g, "").length, 0);
 }
 
-/** What the compiler has against a program, and all types that it takes in, whichever way modules are resolved. */
+/** The oldest compiler that the types are for, and the newest. */
+const compilers = ["packages/adapters/node_modules/typescript-5.6", "node_modules/typescript"];
+
+/** What these have against a program, and all types that it takes in, whichever way modules are resolved. */
 function typeErrorsOf(file: string): string {
   const compiler = {
     target: "es2022",
@@ -389,14 +398,14 @@ function typeErrorsOf(file: string): string {
   };
   const found = ["nodenext", "preserve"].map((module) => {
     write("tsconfig.json", JSON.stringify({ compilerOptions: { ...compiler, module }, include: [file] }));
-    return typeErrors();
+    return compilers.map((one) => typeErrors(one)).join("");
   });
   return found.join("");
 }
 
-function typeErrors(): string {
+function typeErrors(compiler = "node_modules/typescript"): string {
   try {
-    node(join(root, "node_modules/typescript/lib/tsc.js"), "-p", "tsconfig.json");
+    node(join(root, compiler, "lib/tsc.js"), "-p", "tsconfig.json");
     return "";
   } catch (error) {
     // What a program printed that ended with a code.
