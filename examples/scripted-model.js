@@ -15,7 +15,9 @@ export const scriptedModel = {
   supportedUrls: {},
   doGenerate: async (call) => ({
     content: [{ type: "text", text: answerTo(call) }],
-    ...{ finishReason, usage, warnings: [] },
+    finishReason,
+    usage,
+    warnings: [],
   }),
   doStream: async (call) => ({
     stream: ReadableStream.from([

@@ -23,12 +23,12 @@ export async function load<T>(example: string, file: string): Promise<T> {
 }
 
 /** A client as the example imports it: errors and clients are of one copy. */
-export async function builtClient(example: string, user: string, more: CairnOptions = {}): Promise<Cairn> {
+export async function builtClient(example: string, user: string): Promise<Cairn> {
   const { cairn } = await load<{ cairn: (options: CairnOptions) => Cairn }>(
     example,
     "node_modules/edgecairn/dist/client/index.js",
   );
-  return cairn({ url: inject("cairn").url, token: await tokenOf(user), ...more });
+  return cairn({ url: inject("cairn").url, token: await tokenOf(user) });
 }
 
 /** The scripted model, and the texts of each prompt that it was asked to answer. */
