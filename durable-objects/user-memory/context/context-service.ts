@@ -17,7 +17,7 @@ import type { StoredThread } from "../threads/thread-row.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { ContextItems, type ItemDependencies } from "./context-items.ts";
-import { isAnyLess, KeptTurns } from "./kept-turns.ts";
+import { isAnyReduced, KeptTurns } from "./kept-turns.ts";
 import { LayerChoices } from "./layer-choices.ts";
 import { LayerSearch } from "./layer-search.ts";
 import { type Answer, NO_SUCH_THREAD, Prompt, type PromptParts } from "./prompt.ts";
@@ -75,10 +75,10 @@ export class ContextService {
       ...(thread !== null && request.thread !== undefined && { threadId: thread.id }),
     });
     if (thread === null || request.history === undefined) return ok(answer);
-    const { items: history, isLess } = await this.#history(thread, request.history);
+    const { items: history, isReduced } = await this.#history(thread, request.history);
     return ok({
       ...answer,
-      ...(isLess && { prefixChanged: true as const }),
+      ...(isReduced && { prefixChanged: true as const }),
       history,
       isStored: turn?.isStored ?? false,
     });
@@ -97,12 +97,12 @@ export class ContextService {
   }
 
   /** The last messages of a thread, with the blocks that they were sent with. */
-  async #history(thread: StoredThread, limit: number): Promise<{ items: ReadMessage[]; isLess: boolean }> {
+  async #history(thread: StoredThread, limit: number): Promise<{ items: ReadMessage[]; isReduced: boolean }> {
     const { stores, turns: keptTurns } = this.#parts;
     const query: MessagesQuery = { order: "newest", limit, view: "compacted", wholeTurns: true };
     const page = stores.reader.page(thread, query);
     const { items, turns, shared } = await keptTurns.prompted(thread, page.items);
-    return { items, isLess: isAnyLess(keptTurns.texts(turns, shared)) };
+    return { items, isReduced: isAnyReduced(keptTurns.texts(turns, shared)) };
   }
 
   /** A page of the thread as its prompts had it: each message of the user with the block that it was sent with. */

@@ -21,8 +21,8 @@ type Dependencies = {
 /** The turns of a prompt that have a block, by their names. */
 export type Turns = ReadonlyMap<string, KeptTurn>;
 
-/** A kept block as it is now. `left`: its places without those where nothing is; `isLess`: there are such. */
-export type Reread = { resolved: ResolvedSection[]; left: PlacedSection[]; isLess: boolean };
+/** A kept block as it is now. `left`: its places without those where nothing is; `isReduced`: there are such. */
+export type Reread = { resolved: ResolvedSection[]; left: PlacedSection[]; isReduced: boolean };
 
 /** A message of the user, and its turn. */
 type Said = { item: ReadMessage; place: TurnPlace };
@@ -79,16 +79,17 @@ export class KeptTurns {
           ),
         };
       });
-      return { resolved, left, isLess: resolved.some(({ lost }) => lost > 0) };
+      return { resolved, left, isReduced: resolved.some(({ lost }) => lost > 0) };
     });
   }
 
-  /** The texts of turns by their names. Stores what is left of each block, so that a loss (`isLess`) is told once. */
-  texts(turns: Turns, shared: SharedItems): Map<string, { text: string; isLess: boolean }> {
+  /** The texts of turns by their names. Stores what is left of each block, so that a loss (`isReduced`) is told once. */
+  texts(turns: Turns, shared: SharedItems): Map<string, { text: string; isReduced: boolean }> {
     return new Map(
-      this.#read(turns, shared).map(([name, kept, { resolved, left, isLess }]) => {
-        if (isLess) this.#deps.store.reduceTurn({ ...kept, block: { ...kept.block, sections: left } }, name);
-        return [name, { text: textOf(resolved, kept.block), isLess }];
+      this.#read(turns, shared).map(([name, kept, { resolved, left, isReduced }]) => {
+        if (isReduced)
+          this.#deps.store.reduceTurn({ ...kept, block: { ...kept.block, sections: left } }, name);
+        return [name, { text: textOf(resolved, kept.block), isReduced }];
       }),
     );
   }
@@ -166,5 +167,5 @@ export class KeptTurns {
 }
 
 /** True if something that a turn showed is gone. */
-export const isAnyLess = (texts: ReadonlyMap<string, { isLess: boolean }>): boolean =>
-  [...texts.values()].some(({ isLess }) => isLess);
+export const isAnyReduced = (texts: ReadonlyMap<string, { isReduced: boolean }>): boolean =>
+  [...texts.values()].some(({ isReduced }) => isReduced);

@@ -11,7 +11,7 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ContextItems } from "./context-items.ts";
 import { type ContextStore, keyOf, NO_THREAD, type RunBlock, type TurnBlock } from "./context-store.ts";
 import { type Form, placed, textOf, tokensOf } from "./fitted-sections.ts";
-import { isAnyLess, type KeptTurns, type Turns } from "./kept-turns.ts";
+import { isAnyReduced, type KeptTurns, type Turns } from "./kept-turns.ts";
 import type { LayerSearch, Searched } from "./layer-search.ts";
 import { HELD, lastMessages, type Turn } from "./prompted-turns.ts";
 import { type SharedItems, sharedKey, type SharedOwners } from "./shared-owners.ts";
@@ -133,7 +133,7 @@ export class Prompt {
       ...answer,
       ...(messages !== undefined && { pinned: this.#pinned(texts) }),
       ...(name !== undefined && { pin: name }),
-      ...((isChanged || isAnyLess(texts)) && { prefixChanged: true as const }),
+      ...((isChanged || isAnyReduced(texts)) && { prefixChanged: true as const }),
     };
   }
 
@@ -150,13 +150,13 @@ export class Prompt {
     const { store, turns, now } = this.#parts;
     if (this.#thread !== null) store.use(this.#thread.n, now());
     const [stable, turn] = turns.reread([run.stable, run.sections], shared);
-    const isLess = stable?.isLess === true || turn?.isLess === true;
-    if (isLess) store.reduceRun(name, { ...run, stable: stable?.left ?? [], sections: turn?.left ?? [] });
+    const isReduced = stable?.isReduced === true || turn?.isReduced === true;
+    if (isReduced) store.reduceRun(name, { ...run, stable: stable?.left ?? [], sections: turn?.left ?? [] });
     const texts = {
       stable: textOf(stable?.resolved ?? [], run),
       recalled: textOf(turn?.resolved ?? [], run),
     };
-    return { answer: answerOf(run, texts, count), isChanged: isLess };
+    return { answer: answerOf(run, texts, count), isChanged: isReduced };
   }
 
   /** The stable block, and the block that the turn kept, or a new one. */
