@@ -13,6 +13,10 @@ const ownInLock = /^(?<before>\{\n {2}"name": "[^"]+",\n {2}"version": ")(?<vers
 const rootInLock =
   /(?<before>"packages": \{\n {4}"": \{\n {6}"name": "[^"]+",\n {6}"version": ")(?<version>[^"]+)/;
 
+/** What an example depends on. */
+const clientIn = /^(?<before>\s*"edgecairn": "\^)(?<version>[^"]+)/m;
+const embedIn = /^(?<before>\s*"@edgecairn\/embed": "\^)(?<version>[^"]+)/m;
+
 /** Every place. */
 export const places = (): Place[] => [
   ...globSync("packages/*/package.json", { cwd: root }).map((file) => ({ file, pattern: own })),
@@ -20,6 +24,10 @@ export const places = (): Place[] => [
     { file, pattern: ownInLock },
     { file, pattern: rootInLock },
   ]),
+  ...globSync("examples/*/package.json", { cwd: root })
+    .map((file) => ({ file, pattern: clientIn }))
+    .filter((place) => versionIn(place) !== undefined),
+  { file: "examples/edge-chat/package.json", pattern: embedIn },
   { file: "server.json", pattern: own },
   { file: "packages/python/cairn.py", pattern: /^(?<before>VERSION = ")(?<version>[^"]+)/m },
 ];

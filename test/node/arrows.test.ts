@@ -40,6 +40,7 @@ const rooms: readonly Room[] = [
   room("console", "packages/console", "client conversations"),
   room("dev", "packages/dev", "console client domain"),
   room("bundle", "packages/dev/bundle"),
+  room("create", "packages/create-cairn"),
   room("builds", "packages/client/scripts packages/embed/scripts packages/importers/scripts", "bundle"),
   room("python", "packages/python", "dev"),
   room("tenant", "packages/tenant", "platform domain"),
@@ -51,7 +52,13 @@ const rooms: readonly Room[] = [
 ];
 
 /** Tests import from anywhere, and nothing else imports from them. */
-const TESTS = ["test", "packages/client/test", "packages/adapters/test", "packages/embed/test"];
+const TESTS = [
+  "test",
+  "packages/create-cairn/test",
+  "packages/client/test",
+  "packages/adapters/test",
+  "packages/embed/test",
+];
 
 const isIn = (file: string, path: string): boolean => file === path || file.startsWith(`${path}/`);
 
