@@ -35,7 +35,12 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     // The stub types of workers-types fail on the recursive type of a JSON value.
     this.#parts = assemble(ctx, ports, (owner) => users().getByName(owner) as unknown as ContextRpc);
     this.#chores = new Chores(
-      { sql: ctx.storage.sql, alarms: this.#parts.alarms, now: ports.now },
+      {
+        sql: ctx.storage.sql,
+        alarms: this.#parts.alarms,
+        now: ports.now,
+        onFailure: (chore) => ports.metrics?.write({ kind: "chore", name: chore, code: "failed" }),
+      },
       this.#parts.chores,
     );
     void ctx.blockConcurrencyWhile(async () => {

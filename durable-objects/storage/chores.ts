@@ -11,7 +11,13 @@ export interface Chore {
 /** A chore that fails for good still rings an alarm, which costs a row and a request. */
 const LAST_RETRY_MS = 60 * 60_000;
 
-type ChoresDependencies = { sql: SqlStorage; alarms: AlarmScheduler; now: () => number };
+type ChoresDependencies = {
+  sql: SqlStorage;
+  alarms: AlarmScheduler;
+  now: () => number;
+  /** Hears of each chore that failed. */
+  onFailure?: (chore: string) => void;
+};
 
 /**
  * Runs the chores of an object's alarm. A chore that throws is logged and retried (after 5 s at most, doubling to 1 h), and stops
@@ -23,12 +29,17 @@ export class Chores {
   readonly #now: () => number;
   readonly #chores: [name: string, Chore][];
   readonly #failures: Failures;
+  readonly #onFailure: (chore: string) => void;
 
-  constructor({ sql, alarms, now }: ChoresDependencies, chores: Readonly<Record<string, Chore>>) {
+  constructor(
+    { sql, alarms, now, onFailure = () => {} }: ChoresDependencies,
+    chores: Readonly<Record<string, Chore>>,
+  ) {
     this.#sql = sql;
     this.#failures = new Failures(sql);
     this.#alarms = alarms;
     this.#now = now;
+    this.#onFailure = onFailure;
     this.#chores = Object.entries(chores);
   }
 
@@ -44,7 +55,7 @@ export class Chores {
         await turn();
         changed = this.#changed();
       } catch (error) {
-        log(name, error);
+        this.#log(name, error);
         failed.add(name);
       }
     // After all have run: one may make work for another.
@@ -63,9 +74,14 @@ export class Chores {
       this.#failures.succeeded(nameOf(name));
       return due;
     } catch (error) {
-      log(name, error);
+      this.#log(name, error);
       return this.#retry(name);
     }
+  }
+
+  #log(chore: string, error: unknown): void {
+    console.error({ message: "a chore of the alarm failed", chore, error: String(error) });
+    this.#onFailure(chore);
   }
 
   #retry(name: string): number {
@@ -74,7 +90,3 @@ export class Chores {
 }
 
 const nameOf = (chore: string): string => `chore ${chore}`;
-
-function log(chore: string, error: unknown): void {
-  console.error({ message: "a chore of the alarm failed", chore, error: String(error) });
-}

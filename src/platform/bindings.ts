@@ -29,6 +29,10 @@ import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
 import type { CountTokens, TokenizerName } from "../domain/context/tokens.ts";
 import type { LanguageModel } from "./models/language-model.ts";
 import { type ModelBindings, modelFromBindings } from "./models/model-from-bindings.ts";
+import { AnalyticsEngine } from "./metrics/analytics-engine.ts";
+import { MeasuredModel } from "./metrics/measured-model.ts";
+import { measuredRecords } from "./metrics/measured-records.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
 import type { Webhook } from "./webhooks/webhook.ts";
 import { type WebhookBindings, webhookFromBindings } from "./webhooks/webhook-from-bindings.ts";
@@ -84,6 +88,8 @@ export type Bindings = Omit<
     /** `off`: no console. `logins`: its users sign in with logins of the identity provider. */
     CONSOLE?: string;
     VECTORIZE?: VectorizeBinding;
+    /** Takes a data point of each call. */
+    METRICS?: AnalyticsEngineDataset;
     /** The jurisdiction of the users' objects: fixed with the first call. */
     JURISDICTION?: string;
   };
@@ -119,6 +125,8 @@ export type Ports = {
   /** Receives the changes of all users; null if none is set. */
   webhook: Webhook | null;
   webhookBreaker: WebhookBreaker;
+  /** Takes the figures of each call; null if no dataset is bound. */
+  metrics: Metrics | null;
   /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
   /** The quotas of one user. */
@@ -165,14 +173,18 @@ export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
 function newPorts(env: Bindings, shared: Isolate): Ports {
   const facts = factsOf(env);
   const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
+  const metrics = env.METRICS === undefined ? null : new AnalyticsEngine(env.METRICS);
+  const model = modelFromBindings(env);
+  const stores = shardedStores({
+    main: env.DB,
+    facts,
+    jurisdiction: env.JURISDICTION ?? "",
+    bindingsProblem: bindingsProblemOf(env, facts.length),
+    known: shared.databaseUses,
+  });
   return {
-    ...shardedStores({
-      main: env.DB,
-      facts,
-      jurisdiction: env.JURISDICTION ?? "",
-      bindingsProblem: bindingsProblemOf(env, facts.length),
-      known: shared.databaseUses,
-    }),
+    ...stores,
+    ...(metrics !== null && { records: measuredRecords(stores.records, metrics) }),
     unlisted: new RegistryUnlistedThreads(() => registry().getByName(UNLISTED_THREADS)),
     jobs: new D1Jobs(env.DB),
     revocations: new D1Revocations(env.DB),
@@ -185,7 +197,8 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     lexicon: () => shared.wordModel.get(env.ASSETS),
     loadedLexicon: () => shared.wordModel.loaded,
     tokenCounter: (name) => tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
-    languageModel: modelFromBindings(env),
+    languageModel: model === null || metrics === null ? model : new MeasuredModel(model, metrics),
+    metrics,
     webhook: webhookFromBindings(env),
     webhookBreaker: new D1WebhookBreaker(env.DB),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),

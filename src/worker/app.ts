@@ -21,6 +21,7 @@ import type { Services } from "./services.ts";
 import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { declarationsOf, operationOf, refuseUndeclared } from "./http/guard.ts";
+import { measure } from "./http/measure.ts";
 import { placeObjects } from "./http/location.ts";
 import { nobody } from "./http/owner.ts";
 import { requireDecodablePath } from "./http/path.ts";
@@ -66,7 +67,7 @@ export function createApp(
     c.set("services", servicesOf(c.env));
     c.set("basePath", basePathOf(c.req.raw));
     c.set("bound", boundOf(c.req.raw));
-    return envelope(c, next);
+    return measure(c, () => envelope(c, next));
   });
   app.use(requireProps, requireDecodablePath, requireSecret, placeObjects);
   for (const routes of [

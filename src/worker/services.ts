@@ -21,7 +21,7 @@ export type Services = Ports & {
   /** This isolate's copy of the revoked tokens. */
   revoked: RevocationList;
   refusedCalls: RefusedCalls;
-  recallMeter: RecallMeter;
+  recallMeter: Pick<RecallMeter, "count" | "handOver">;
   recallIds: RecallIds;
   /** The last answer of /health. */
   health: Recent<Health>;

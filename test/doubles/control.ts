@@ -1,5 +1,6 @@
 import { loseHeld } from "./held-writes.ts";
 import type { LanguageModel } from "../../src/platform/models/language-model.ts";
+import type { Metrics } from "../../src/platform/metrics/metrics.ts";
 import type { Webhook } from "../../src/platform/webhooks/webhook.ts";
 import type { ModelQuota, Quotas } from "../../src/platform/quotas.ts";
 import type { VectorBudget } from "../../src/platform/vectors/vector-budget.ts";
@@ -82,6 +83,8 @@ export const control = {
   languageModel: null as LanguageModel | null,
   /** Receives the changes, of objects that begin now. */
   webhook: null as Webhook | null,
+  /** Takes the figures. A Worker has those that were set when it was built; an object, those that are set. */
+  metrics: null as Metrics | null,
   /** The calls and tokens of the model that one user has in a day. */
   modelQuota: { calls: null, tokens: null } as ModelQuota,
   /** Those that all users share in a day, and D1's answer to who counts them. */

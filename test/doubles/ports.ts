@@ -117,6 +117,9 @@ export function faultyPorts(env: Bindings): Ports {
       }),
       () => control.tenantModelUsage,
     ),
+    get metrics() {
+      return control.metrics;
+    },
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
     // Objects outlive a test's settings.
     quotas: {

@@ -1,5 +1,5 @@
 import type { Bindings } from "../../platform/bindings.ts";
-import type { Result } from "../../domain/errors.ts";
+import type { ErrorCode, Result } from "../../domain/errors.ts";
 import type { Services } from "../services.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { Caller } from "../auth/claims.ts";
@@ -19,6 +19,10 @@ export type AppEnv = {
   Variables: {
     requestId: string;
     services: Services;
+    /** The route as declared, such as `GET /v1/users/{user}`; absent where none takes the call. */
+    route: string | undefined;
+    /** The code of the failure that was answered. */
+    failure: ErrorCode | undefined;
     /** The prefix of all paths, as `/memory`; empty where Cairn is the whole Worker. */
     basePath: string;
     caller: Caller;

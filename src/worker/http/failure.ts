@@ -25,6 +25,7 @@ export function unwrap<T>(result: Result<T>): T {
 
 /** The one envelope of errors, with the headers of its status. */
 export function answerFailure(c: Context<AppEnv>, { code, message, details }: Omit<Failure, "ok">): Response {
+  c.set("failure", code);
   const [status, standard] = errors[code];
   const error = {
     code,

@@ -67,9 +67,12 @@ export function guardsOf(
   before: readonly MiddlewareHandler<AppEnv>[] = [],
 ): MiddlewareHandler<AppEnv>[] {
   const { scope, owner, isAudited } = declaration;
-  const first = Object.assign<MiddlewareHandler<AppEnv>, Declared>((_c, next) => next(), {
-    declares: declaration,
-  });
+  const name = operationOf(declaration);
+  const note: MiddlewareHandler<AppEnv> = (c, next) => {
+    c.set("route", name);
+    return next();
+  };
+  const first = Object.assign<MiddlewareHandler<AppEnv>, Declared>(note, { declares: declaration });
   if (scope === "open") return [first, ...before];
   return [
     first,
@@ -89,7 +92,7 @@ export function guardsOf(
     },
     // Behind the check of ownership, so that no stranger uses up a user's calls.
     ...(owner.param === undefined ? [] : [limitUser]),
-    ...(isAudited ? [auditMiddleware(operationOf(declaration))] : []),
+    ...(isAudited ? [auditMiddleware(name)] : []),
     (c, next) => {
       if (scope !== "by tool") assertScope(c, scope, owner.isOwnOnly ?? scope !== "read");
       requireWholeTenant(c, owner);
