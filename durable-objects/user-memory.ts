@@ -270,8 +270,8 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.changes.read(...args);
   }
 
-  wakeWebhook(): void {
-    this.#parts.webhookDelivery.wake();
+  wakeWebhook(): boolean {
+    return this.#parts.webhookDelivery.wake();
   }
 
   // Usage

@@ -2530,7 +2530,7 @@ class _UserSummaryWebhook(TypedDict):
 
 class UserSummaryWebhook(_UserSummaryWebhook, total=False):
     """If the tenant has a webhook. `behind`: its receiver lacks changes of this user. `failures`: since the
-    last success.
+    last success. `nextAt`: the next attempt; absent while the user waits for a receiver that is away.
     """
 
     # Milliseconds since the epoch.
@@ -2553,7 +2553,7 @@ class _UserSummary(TypedDict):
 
 class UserSummary(_UserSummary, total=False):
     # If the tenant has a webhook. `behind`: its receiver lacks changes of this user. `failures`: since the
-    # last success.
+    # last success. `nextAt`: the next attempt; absent while the user waits for a receiver that is away.
     webhook: UserSummaryWebhook
 
 

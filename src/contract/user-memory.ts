@@ -372,8 +372,8 @@ export interface IngestRpc {
 
 export interface ChangesRpc {
   changes(page: { after?: string; limit: number }): Promise<Result<Changes>>;
-  /** Lets the webhook try again at once. A former object has no such method. */
-  wakeWebhook(): Promise<void>;
+  /** Lets the webhook try again at once. Returns false if there is nothing to send. A former object has no such method, or answers nothing. */
+  wakeWebhook(): Promise<boolean | undefined>;
 }
 
 // Usage

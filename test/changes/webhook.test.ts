@@ -6,6 +6,8 @@ import { userHash } from "../../src/domain/ids.ts";
 import type { Change, ChangesDelivery } from "../../src/domain/schema/changes.ts";
 import type { WebhookAttempt, WebhookMessage } from "../../src/platform/webhooks/webhook.ts";
 import { StandardWebhook } from "../../src/platform/webhooks/webhook.ts";
+import { D1WebhookBreaker } from "../../src/platform/d1/webhook-breaker.ts";
+import { wakeWebhook } from "../../src/worker/use-cases/webhook.ts";
 import { webhookFromBindings, webhookProblem } from "../../src/platform/webhooks/webhook-from-bindings.ts";
 import { call, newUser, tokenWith } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
@@ -307,6 +309,106 @@ describe("the deliveries of a user", () => {
     expect(told.toSorted()).toEqual([...memories, more.body].map(({ id }) => `memory ${id}`).toSorted());
     expect((await health()).status).toBe("ok");
     expect((await env.DB.prepare("SELECT * FROM webhook_waiting").all()).results).toEqual([]);
+  });
+
+  describe("of users who wait for the receiver", () => {
+    const breaker = new D1WebhookBreaker(env.DB);
+    /** Wakes the users by objects that do this. Returns those who were woken. */
+    const wake = async (object: (user: string) => Promise<boolean | undefined>): Promise<string[]> => {
+      const woken: string[] = [];
+      const userMemory = (user: string) => ({
+        wakeWebhook: () => {
+          woken.push(user);
+          return object(user);
+        },
+      });
+      await wakeWebhook({
+        webhook: { send: async () => FAILED },
+        webhookBreaker: breaker,
+        // The one method that a wake calls.
+        userMemory: userMemory as unknown as Parameters<typeof wakeWebhook>[0]["userMemory"],
+        now: clock,
+      });
+      return woken;
+    };
+    /** Sends as an alarm does, to a receiver that is away. */
+    const sends = async (user: string) => {
+      if ((await breaker.ask(user, clock())).send) await breaker.failed(user, clock());
+      return true;
+    };
+    const line = async () => (await breaker.waiting(100)).map(({ userHash: user }) => user);
+    const breaks = async () => {
+      for (let i = 0; i < 10; i++) await breaker.failed("first", clock());
+    };
+
+    it("are each a probe in their turn, and those with nothing to send, or who do not wake, stop no other", async () => {
+      await breaks();
+      for (const user of ["idle", "lost", "former", "last"]) await breaker.ask(user, clock());
+      const probes: string[][] = [];
+      for (let i = 0; i < 5; i++) {
+        control.clockAhead += HOUR;
+        probes.push(
+          await wake(async (user) => {
+            if (user === "idle") return false;
+            if (user === "lost") throw new Error("this object does not wake");
+            await sends(user);
+            return user === "former" ? undefined : true;
+          }),
+        );
+      }
+      expect(probes).toEqual([
+        ["first"],
+        ["idle", "lost", "former"],
+        ["last"],
+        ["first"],
+        ["lost", "former"],
+      ]);
+      expect(await line()).toEqual(["last", "first", "lost", "former"]);
+    });
+
+    it("stay in the line if the receiver fails again after a call that resumes", async () => {
+      await breaks();
+      const users = Array.from({ length: 50 }, (_, i) => `user ${i}`);
+      for (const user of users) await breaker.ask(user, clock());
+      expect(await breaker.resume()).toBe(51);
+      expect(await wake(sends)).toHaveLength(51);
+      expect(await breaker.broken(clock())).toMatchObject({ paused: false });
+      // Some failed before ten had: they try again by themselves.
+      expect((await line()).length).toBeGreaterThanOrEqual(51 - 9);
+    });
+
+    it("keep a place that they took while two runs wake them", async () => {
+      await breaks();
+      const places = await breaker.waiting(100);
+      await breaker.leave(places.map(({ n }) => n));
+      await breaker.ask("first", clock());
+      await breaker.leave(places.map(({ n }) => n));
+      expect(await line()).toEqual(["first"]);
+    });
+
+    it("are all woken after a success, though some objects do not wake", async () => {
+      await breaks();
+      for (let i = 0; i < 40; i++) await breaker.ask(`user ${i}`, clock());
+      await breaker.succeeded();
+      const wakes = async (user: string) => {
+        if (user === "first") throw new Error("this object does not wake");
+        return true;
+      };
+      expect(await wake(wakes)).toHaveLength(41);
+      expect(await line()).toEqual(["first"]);
+    });
+
+    it("have no time of a next attempt", async () => {
+      const user = newUser();
+      await remembered(user, { text: "I like tea" });
+      const state = async () => (await call(`/v1/users/${user}/summary`)).body.webhook;
+      answers = [FAILED, FAILED];
+      await later(user);
+      expect(await state()).toEqual({ behind: true, failures: 1, nextAt: expect.any(Number) });
+      for (let i = 0; i < 9; i++) await breaker.failed("another", clock());
+      await later(user, 6_000);
+      expect(await state()).toEqual({ behind: true, failures: 1 });
+    });
   });
 
   it("go by each user's own failures while D1 is away", async () => {

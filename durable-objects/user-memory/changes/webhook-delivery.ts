@@ -50,14 +50,15 @@ export class WebhookDelivery implements Chore {
     if (due !== null) alarms.scheduleBy(Math.max(due, now() + GATHER_MS));
   }
 
-  /** Null without a webhook. */
+  /** Null without a webhook. No `nextAt` while the user waits to be woken, which nobody knows the time of. */
   state(): UserSummary["webhook"] | null {
     const { webhook, now } = this.#deps;
     if (webhook === null) return null;
     const row = this.#row();
     const behind = this.nextDue(now()) !== null;
-    const failures = row?.attempts ?? 0;
-    return { behind, failures, ...(behind && failures > 0 && { nextAt: row?.next_at ?? 0 }) };
+    const { attempts: failures, next_at: nextAt } = row ?? { attempts: 0, next_at: 0 };
+    const isKnown = behind && failures > 0 && nextAt <= now() + LAST_RETRY_MS;
+    return { behind, failures, ...(isKnown && { nextAt }) };
   }
 
   nextDue(now: number): number | null {
@@ -95,11 +96,13 @@ export class WebhookDelivery implements Chore {
     if (await this.#orElse(false, () => breaker.failed(row.user_hash, now))) this.#wait();
   }
 
-  /** Tries again at once, if there is anything to send. */
-  wake(): void {
+  /** Tries again at once. Returns false if there is nothing to send. */
+  wake(): boolean {
     const { sql, alarms, now } = this.#deps;
     sql.exec("UPDATE webhook_delivery SET next_at = 0");
-    alarms.scheduleBy(this.nextDue(now()));
+    const due = this.nextDue(now());
+    alarms.scheduleBy(due);
+    return due !== null;
   }
 
   /** While D1 is away, each object goes by its own failures. */

@@ -74,7 +74,7 @@ export const UserSummary = z
       .optional()
       .openapi({
         description:
-          "If the tenant has a webhook. `behind`: its receiver lacks changes of this user. `failures`: since the last success.",
+          "If the tenant has a webhook. `behind`: its receiver lacks changes of this user. `failures`: since the last success. `nextAt`: the next attempt; absent while the user waits for a receiver that is away.",
       }),
   })
   .openapi("UserSummary");

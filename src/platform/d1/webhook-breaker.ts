@@ -21,12 +21,17 @@ export interface WebhookBreaker {
   /** Null while messages go out. */
   broken(now: number): Promise<BrokenWebhook | null>;
   /** Users who wait, the one that waits longest first. */
-  waiting(limit: number): Promise<string[]>;
-  woken(userHashes: readonly string[]): Promise<void>;
+  waiting(limit: number): Promise<WaitingUser[]>;
+  /** Takes places out of the line: a user who joined it again since has another one. */
+  leave(places: readonly number[]): Promise<void>;
+  /** Puts a user at the end of the line. */
+  wait(userHash: string, now: number): Promise<void>;
   /** Sends again as if nothing had failed. Returns the number of users who wait. */
   resume(): Promise<number>;
 }
 
+/** `n`: the place in the line. No two places are the same, now or later. */
+export type WaitingUser = { n: number; userHash: string };
 type Row = { failures: number; since: number };
 
 /** Owns the SQL of `webhook_breaker` and `webhook_waiting`. A tenant whose receiver answers has no row. */
@@ -47,10 +52,7 @@ export class D1WebhookBreaker implements WebhookBreaker {
         .first();
       if (claimed !== null) return { send: true, failing: true };
     }
-    await this.#db
-      .prepare("INSERT INTO webhook_waiting (user_hash) VALUES (?) ON CONFLICT DO NOTHING")
-      .bind(userHash)
-      .run();
+    await this.wait(userHash, now);
     return { send: false, failing: true };
   }
 
@@ -68,10 +70,7 @@ export class D1WebhookBreaker implements WebhookBreaker {
       .first<Row>();
     if (row === null || row.failures < OPENS_AT) return false;
     // The last one in the line: the next probe is another user's, as a message of one may be what fails.
-    await this.#db
-      .prepare("INSERT OR REPLACE INTO webhook_waiting (user_hash) VALUES (?)")
-      .bind(userHash)
-      .run();
+    await this.wait(userHash, now);
     return true;
   }
 
@@ -80,18 +79,28 @@ export class D1WebhookBreaker implements WebhookBreaker {
     return row === null || row.failures < OPENS_AT ? null : { since: row.since, paused: isPaused(row, now) };
   }
 
-  async waiting(limit: number): Promise<string[]> {
+  async waiting(limit: number): Promise<WaitingUser[]> {
     const { results } = await this.#db
-      .prepare("SELECT user_hash FROM webhook_waiting ORDER BY n LIMIT ?")
+      .prepare("SELECT n, user_hash AS userHash FROM webhook_waiting ORDER BY n LIMIT ?")
       .bind(limit)
-      .all<{ user_hash: string }>();
-    return results.map((row) => row.user_hash);
+      .all<WaitingUser>();
+    return results;
   }
 
-  async woken(userHashes: readonly string[]): Promise<void> {
+  async leave(places: readonly number[]): Promise<void> {
     await this.#db
-      .prepare("DELETE FROM webhook_waiting WHERE user_hash IN (SELECT value FROM json_each(?))")
-      .bind(JSON.stringify(userHashes))
+      .prepare("DELETE FROM webhook_waiting WHERE n IN (SELECT value FROM json_each(?))")
+      .bind(JSON.stringify(places))
+      .run();
+  }
+
+  async wait(userHash: string, now: number): Promise<void> {
+    await this.#db
+      .prepare(
+        `INSERT OR REPLACE INTO webhook_waiting (n, user_hash)
+         VALUES (MAX(?1, COALESCE((SELECT MAX(n) FROM webhook_waiting), 0) + 1), ?2)`,
+      )
+      .bind(now, userHash)
       .run();
   }
 
