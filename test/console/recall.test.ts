@@ -1,6 +1,6 @@
 // The playgrounds of recall and context, and the entries.
 import { expect, it } from "vitest";
-import { expectAccessible, memory, newUser, open } from "./browser.ts";
+import { expectAccessible, memory, newUser, open, picture } from "./browser.ts";
 
 async function talkative(): Promise<string> {
   const user = newUser();
@@ -19,20 +19,28 @@ it("shows what a query finds and why, what is left out, and the same as a comman
   await page.getByRole("button", { name: "Recall" }).click();
   const hits = page.locator(".hits").first().getByRole("listitem");
   await hits.first().getByText("third flowerpot").waitFor();
-  await page.getByText("Confidence").first().waitFor();
   await page.getByText("threshold 13 %").waitFor();
+  await expectAccessible(page);
   await hits
     .first()
     .getByText(/^(It|The query|A later)/)
-    .waitFor();
-  await expectAccessible(page);
-  await hits.first().getByText("Features").click();
+    .click();
   await hits.first().getByRole("cell", { name: "soft" }).waitFor();
-  await page.getByText("Options").click();
+  const colours = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('.hit:first-child .swatch')].map((one) => getComputedStyle(one).backgroundColor)",
+  );
+  expect(colours.length).toBeGreaterThan(2);
+  expect(new Set(colours).size).toBe(colours.length);
+  await page.getByText("How it was found").click();
+  await page.getByRole("meter", { name: "Confidence" }).waitFor();
+  await page.getByRole("cell", { name: "lexical words" }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Options" }).click();
   await page.getByRole("spinbutton", { name: "Hits" }).fill("1");
   await page.getByRole("spinbutton", { name: "Hits" }).press("Tab");
-  await page.getByText("Left out:").click();
-  await page.getByText("after the first 1").first().waitFor();
+  await page.getByText(/^Left out:/).click();
+  await page.getByRole("listitem").getByText("after the first 1").first().waitFor();
+  await page.getByRole("button", { name: "Options (1 set)" }).waitFor();
   expect(await hits.count()).toBe(1);
   await page.getByText("As curl").click();
   const command = await page.locator(".copy pre").first().textContent();
@@ -42,14 +50,37 @@ it("shows what a query finds and why, what is left out, and the same as a comman
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe(command);
 });
 
+it("shows the outcome and three hits with their reasons in the first 400 pixels", async () => {
+  const user = newUser();
+  const story = "I told the harbour master about the boat again, and he promised to look after it. ";
+  for (const place of ["Setúbal", "Sines", "Lagos", "Faro"])
+    await memory.memories.remember(user, { text: `The boat is in ${place}. ${story.repeat(4)}` });
+  const page = await open(`users/${encodeURIComponent(user)}/recall?query=Where%20is%20the%20boat%3F&k=3`);
+  const outcome = page.getByRole("status");
+  await outcome.getByText("Answered", { exact: true }).waitFor();
+  expect(await outcome.textContent()).toContain("3 hits; left out: 1 after the first 3.");
+  const third = await page.locator(".hits summary").nth(2).boundingBox();
+  expect((third?.y ?? Infinity) + (third?.height ?? 0)).toBeLessThanOrEqual(400);
+  await expectAccessible(page);
+  await picture(page, "recall-first");
+});
+
+it("says that a query is not answered", async () => {
+  const user = await talkative();
+  const page = await open(`users/${encodeURIComponent(user)}/recall?query=thanks%21&answerable=auto`);
+  const outcome = page.getByRole("status");
+  await outcome.getByText("Not answered").waitFor();
+  expect(await outcome.textContent()).toMatch(/0 hits; left out: \d+ nothing fits the query\./);
+});
+
 it("moves the hits with the weights", async () => {
   const user = await talkative();
   const page = await open(`users/${encodeURIComponent(user)}/recall?query=spare%20key`);
+  await page.locator(".hits summary").first().click();
   const parts = page.locator(".hits .parts").first();
-  await parts.waitFor();
   const drawn = () => parts.getAttribute("aria-label");
   await expect.poll(drawn).toContain("lexical");
-  await page.getByText("Options").click();
+  await page.getByRole("button", { name: "Options" }).click();
   await page.getByRole("slider", { name: "lexical" }).fill("0");
   await expect.poll(drawn).not.toContain("lexical");
   await page.getByRole("button", { name: "All as they were" }).click();

@@ -111,7 +111,7 @@ function Budget({ answer: { sections, tokens }, budget }: { answer: ContextAnswe
         {sections.map(({ layer, slot, block, tokens: n, items, dropped, status }) => (
           <tr key={`${layer} ${slot}`}>
             <td>
-              <span class={`part key layer-${layer}`} aria-hidden="true" /> {layer}
+              <span class={`swatch layer-${layer}`} aria-hidden="true" /> {layer}
             </td>
             <td>{block}</td>
             <td class="number">{n}</td>

@@ -54,26 +54,28 @@ export function UserPage({
   const waiting = summary.value?.quarantine;
   return (
     <WaitingCount.Provider value={{ of: waiting, reload: summary.reload }}>
-      <h1 class="user">
-        <bdi>{user}</bdi>
-      </h1>
-      <nav class="tabs" aria-label={`Parts of ${user}`}>
-        {TABS.map((one) => (
-          <a
-            key={one.name}
-            href={to(["users", user, one.name])}
-            aria-current={one === tab ? "page" : undefined}
-          >
-            {one.label}
-            {one.name === "inbox" && waiting !== undefined && waiting.waiting > 0 && (
-              <>
-                {" "}
-                <span class="chip late">{count(waiting.waiting)}</span>
-              </>
-            )}
-          </a>
-        ))}
-      </nav>
+      <div class="user">
+        <h1>
+          <bdi>{user}</bdi>
+        </h1>
+        <nav class="tabs" aria-label={`Parts of ${user}`}>
+          {TABS.map((one) => (
+            <a
+              key={one.name}
+              href={to(["users", user, one.name])}
+              aria-current={one === tab ? "page" : undefined}
+            >
+              {one.label}
+              {one.name === "inbox" && waiting !== undefined && waiting.waiting > 0 && (
+                <>
+                  {" "}
+                  <span class="chip late">{count(waiting.waiting)}</span>
+                </>
+              )}
+            </a>
+          ))}
+        </nav>
+      </div>
       {/* Nothing of one user is shown while another one's is loading. */}
       <Fragment key={user}>{tab?.show(user, rest)}</Fragment>
     </WaitingCount.Provider>
