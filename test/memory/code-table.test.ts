@@ -8,6 +8,7 @@ import { quantise } from "../../src/platform/vectors/int8.ts";
 import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
 import docs from "../../docs/reference/recall.md?raw";
 import more from "../../docs/reference/context.md?raw";
+import most from "../../docs/reference/ingest.md?raw";
 
 const all = () => true;
 const random = (seed: number, length: number): Float32Array => {
@@ -19,7 +20,9 @@ const random = (seed: number, length: number): Float32Array => {
 };
 
 it("names 99 of 100 of the nearest of real texts among a few", async () => {
-  const texts = `${docs} ${more}`.split(/(?<=[.!?:|])\s+/).filter((text) => text.split(" ").length > 3);
+  const texts = `${docs} ${more} ${most}`
+    .split(/(?<=[.!?:|])\s+/)
+    .filter((text) => text.split(" ").length > 3);
   const vectors = await new EmbeddedEmbedder(env.ASSETS, new WordModel()).embed(texts);
   const [table, codes] = [new VectorTable(256, 2_000), new CodeTable(256, 2_000)];
   for (const [n, vector] of vectors.entries()) {
