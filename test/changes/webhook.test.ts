@@ -212,6 +212,16 @@ describe("the deliveries of a user", () => {
     expect(new Set(received.map((one) => one.id)).size).toBe(3);
   });
 
+  it("take one alarm each", async () => {
+    const user = newUser();
+    await remembered(user, { text: "I like tea" });
+    await later(user);
+    expect(received).toHaveLength(1);
+    const object = env.USER_MEMORY.getByName(await userHash(user));
+    const alarm = await runInDurableObject(object, (_, { storage }) => storage.getAlarm());
+    expect(alarm === null || alarm > clock() + 60_000).toBe(true);
+  });
+
   it("repeat a failed message with the same id, later each time, before the next one", async () => {
     const user = newUser();
     const tea = await remembered(user, { text: "I like tea" });
@@ -288,11 +298,11 @@ describe("the deliveries of a user", () => {
     const more = await call(`/v1/users/${users[0]}/memories`, { token, json: { text: "I like coffee" } });
     const before = alarms.rung;
     for (let i = 24; i < 7 * 24; i++) await hour();
-    // One probe an hour, of two alarms at most, and no alarm of another user but for the write and its embedding.
+    // One probe an hour, of one alarm, and no alarm of another user but for the write and its embedding.
     expect(first).toBeLessThanOrEqual(10 + 5 + 24);
     expect(received.length - first).toBeGreaterThan(6 * 24 - 3);
     expect(received.length - first).toBeLessThanOrEqual(6 * 24);
-    expect(alarms.rung - before).toBeLessThanOrEqual(2 * 6 * 24 + 10);
+    expect(alarms.rung - before).toBeLessThanOrEqual(6 * 24 + 10);
     const paused = received.length;
     for (let i = 0; i < 24; i++) await hour();
     expect(received.length - paused).toBeLessThanOrEqual(1);

@@ -42,9 +42,12 @@ export class MessagePurger {
     }
   }
 
+  /** Begins no transaction if there is nothing to remove: each sets the alarm again for a webhook that lacks a change. */
   async run(): Promise<void> {
     for (let slice = 0; slice < SLICES; slice++) {
-      if (!this.#deps.transactions.atomically(() => this.#slice())) return;
+      const next = this.#tombstones.next();
+      if (next === null) return;
+      this.#deps.transactions.atomically(() => this.#slice(next));
       await turn();
     }
   }
@@ -58,13 +61,9 @@ export class MessagePurger {
     return !this.#tombstones.isAwaitedBy(erasure);
   }
 
-  /** Returns false if nothing was left. */
-  #slice(): boolean {
-    const next = this.#tombstones.next();
-    if (next === null) return false;
-    const messages = this.#removeSome(next.range, SLICE);
-    if (next.erasure !== null) this.#deps.erasures.count(next.erasure, "object", { messages });
-    return true;
+  #slice({ range, erasure }: NonNullable<ReturnType<TombstoneRanges["next"]>>): void {
+    const messages = this.#removeSome(range, SLICE);
+    if (erasure !== null) this.#deps.erasures.count(erasure, "object", { messages });
   }
 
   /** Returns how many messages it removed. Drops the tombstone of a range that reads as empty. */
