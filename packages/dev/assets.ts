@@ -1,5 +1,5 @@
 // Assembles the static assets of one environment: `node packages/dev/assets.ts OUT PART...`.
-// Parts: `docs` (the API reference's script and style, from swagger-ui-dist, so that /docs works offline)
+// Parts: `docs` (the API reference's script and style, from swagger-ui-dist, so that /docs works offline; and /llms.txt)
 // `model` (the models in the Worker: static2-en-256 embeds where nothing else does, and ranks what recall finds everywhere;
 // mini-en-256 embeds where it is chosen),
 // `console` (the page of /console, which Vite builds when its sources have changed),
@@ -10,6 +10,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -17,16 +18,19 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { RAW_ON_GITHUB, withLinks } from "./links.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const swagger = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
 const ranks = join(root, "build/o200k_base.json");
 const page = join(root, "build/console");
+const llms = join(root, "build/llms.txt");
 const parts: Record<string, [from: string, to: string][]> = {
   docs: [
     [join(root, "assets/docs"), "docs"],
     [join(swagger, "swagger-ui-bundle.js"), "docs/swagger-ui-bundle.js"],
     [join(swagger, "swagger-ui.css"), "docs/swagger-ui.css"],
+    [llms, "llms.txt"],
   ],
   model: [[join(root, "assets/model"), "model"]],
   console: [[page, "."]],
@@ -89,6 +93,16 @@ if (names.includes("tokenizer") && !existsSync(ranks)) {
   const { default: tokens } = await import("gpt-tokenizer/bpeRanks/o200k_base");
   mkdirSync(dirname(ranks), { recursive: true });
   writeFileSync(ranks, JSON.stringify(tokens));
+}
+// A Worker has no pages: the links lead to their texts.
+if (names.includes("docs")) {
+  const text = withLinks(
+    readFileSync(join(root, "llms.txt"), "utf8"),
+    "llms.txt",
+    (path) => `${RAW_ON_GITHUB}${path}`,
+  );
+  mkdirSync(dirname(llms), { recursive: true });
+  if (!existsSync(llms) || readFileSync(llms, "utf8") !== text) writeFileSync(llms, text);
 }
 // The files of a former console have other names, and would stay.
 if (names.includes("console") && (await buildConsole()))

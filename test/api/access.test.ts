@@ -110,6 +110,7 @@ it("documents each route with its scope, but for pages, files and other protocol
     "GET /: open, nobody",
     "GET /docs: open, nobody",
     "GET /docs/{file}: open, nobody",
+    "GET /llms.txt: open, nobody",
     "POST /console/session: open, nobody",
     "GET /console: open, nobody",
     "GET /console/settings.json: open, nobody",

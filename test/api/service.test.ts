@@ -80,3 +80,11 @@ it("serves the reference page and all that it loads itself, under a policy witho
   }
   expect((await call("/docs/nothing.js", { token: null })).status).toBe(404);
 });
+
+it("lists the pages of the documentation for a language model, by addresses that need no Cairn", async () => {
+  const list = await call("/llms.txt", { token: null });
+  expect([list.status, list.headers.get("Content-Type")]).toEqual([200, "text/plain; charset=utf-8"]);
+  const links = [...list.text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => link);
+  expect(links).toContain("https://raw.githubusercontent.com/edgecairn/cairn/main/docs/reference/api.md");
+  expect(links.filter((link) => !link.startsWith("https://"))).toEqual([]);
+});

@@ -22,3 +22,5 @@ export const documents = newRouter();
 page(documents, "/", (c) => c.redirect(`${c.get("basePath")}/docs`));
 page(documents, "/docs", (c) => c.html(reference));
 page(documents, "/docs/{file}", (c) => c.get("services").asset(c.req.raw));
+// The pages of the documentation, for a language model that has the address of this Cairn alone.
+page(documents, "/llms.txt", (c) => c.get("services").asset(c.req.raw));
