@@ -43,6 +43,7 @@ const rooms: readonly Room[] = [
   room("create", "packages/create-cairn"),
   room("builds", "packages/client/scripts packages/embed/scripts packages/importers/scripts", "bundle"),
   room("python", "packages/python", "dev"),
+  room("site", "packages/site", "dev"),
   room("tenant", "packages/tenant", "platform domain"),
   room("lab", "packages/lab", "entry embed adapters client dev platform domain"),
   room("conversations", "examples/support-case.json"),

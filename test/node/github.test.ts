@@ -34,6 +34,7 @@ const Workflow = z.strictObject({
       "runs-on": z.literal("ubuntu-latest"),
       "timeout-minutes": z.number(),
       permissions: z.record(z.string(), z.enum(["read", "write"])).optional(),
+      environment: z.literal("github-pages").optional(),
       strategy: z
         .strictObject({ "fail-fast": z.boolean(), matrix: z.record(z.string(), z.array(z.unknown())) })
         .optional(),
@@ -52,7 +53,8 @@ const steps = jobs.flatMap(({ job, steps: some }) => some.map((step) => ({ job, 
 /** Why a command cannot run, if its script, its file or its tests are not there. */
 function missingOf(command: string): string | null {
   const [program = "", ...args] = command.split(" ");
-  if (command === "npm ci") return existsSync(join(root, "package-lock.json")) ? null : "no lock";
+  const [, folder = "."] = /^npm (?:--prefix (\S+) )?ci$/.exec(command) ?? [null, null];
+  if (folder !== null) return existsSync(join(root, folder, "package-lock.json")) ? null : "no lock";
   if (/^npm install --no-save --package-lock=false \S+@\d+\.\d+\.\d+$/.test(command)) return null;
   if (program === "npm") {
     const name = args[0] === "run" ? args[1] : args[0];
@@ -93,8 +95,10 @@ it("use actions of a version, and no more rights than their jobs name", () => {
   expect(writing.map(({ job }) => job)).toEqual([
     ".github/workflows/codeql.yml analyze",
     ".github/workflows/release.yml release",
+    ".github/workflows/site.yml publish",
   ]);
-  expect(workflows.find(({ name }) => name === "Release")?.on).toEqual({ push: { branches: ["main"] } });
+  for (const publishing of ["Release", "Site"])
+    expect(workflows.find(({ name }) => name === publishing)?.on).toEqual({ push: { branches: ["main"] } });
   expect(workflows.every(({ on }) => !("pull_request_target" in on))).toBe(true);
   // A secret in a workflow is one that leaks.
   expect(files.filter((file) => read(file).includes("secrets."))).toEqual([]);
