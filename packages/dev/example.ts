@@ -37,13 +37,15 @@ const dependenciesOf = ({ dependencies, devDependencies }: Manifest): string[] =
 export function link(name: string): string[] {
   const folder = join(examples, name);
   return dependenciesOf(manifestIn(folder)).filter((dependency) => {
+    const path = join(folder, "node_modules", dependency);
+    // What npm has installed there stays.
+    if (!own.has(dependency) && existsSync(path)) return false;
     const target =
       own.get(dependency) ??
       [root, join(root, "packages/adapters")]
         .map((place) => join(place, "node_modules", dependency))
         .find((place) => existsSync(place));
     if (target === undefined) return true;
-    const path = join(folder, "node_modules", dependency);
     mkdirSync(dirname(path), { recursive: true });
     rmSync(path, { recursive: true, force: true });
     symlinkSync(target, path);
@@ -81,7 +83,7 @@ async function main([name = "", ...rest]: string[]): Promise<number> {
     return 2;
   }
   if (published().some((path) => !existsSync(join(root, path, "dist")))) build();
-  if (link(name).some((missing) => !existsSync(join(examples, name, "node_modules", missing)))) install(name);
+  if (link(name).length > 0) install(name);
   const { env, server } = await cairnFor(name);
   try {
     const child = spawn("npm", ["start", "--silent", "--", ...rest], {
