@@ -344,6 +344,77 @@ describe("the turns of two days", () => {
   });
 });
 
+describe("the fold of a day", () => {
+  /** A user with 40,000 recalls of the last hour in one row, and 20 counted ones of yesterday: the next write folds. */
+  async function busy() {
+    const user = newUser();
+    const token = await tokenWith({ user: "*", ttlSeconds: 100 * 86_400 });
+    const json = { query: "where does the user live?" };
+    const object = env.USER_MEMORY.getByName(await userHash(user));
+    const asks = () => call(`/v1/users/${user}/recall`, { token, json });
+    const writes = async (text: string) =>
+      (await call(`/v1/users/${user}/memories`, { token, json: { text } })).status;
+    const counts = async () => (await call(`/v1/users/${user}/usage`, { token })).body.items[0].recalled;
+    const rows = () =>
+      runInDurableObject(object, (_, { storage }) =>
+        storage.sql
+          .exec<{ size: number }>(
+            "SELECT length(log) + length(counters) AS size FROM memory_usage ORDER BY n",
+          )
+          .toArray()
+          .map(({ size }) => size),
+      );
+    await remembered(user, { text: "The user lives in Porto" });
+    await asks();
+    await writes("The user has a cat");
+    control.clockAhead += 24 * 60 * 60_000 - 60_000;
+    await asks();
+    await writes("The user has a dog");
+    await runInDurableObject(object, (_, { storage }) => {
+      const { log } = storage.sql.exec<{ log: string }>("SELECT log FROM memory_usage").one();
+      const [first, last] = JSON.parse(log) as object[];
+      const many = [first, ...Array.from({ length: 30_000 }, () => last)];
+      storage.sql.exec("UPDATE memory_usage SET log = ?", JSON.stringify(many));
+    });
+    control.clockAhead += 120_000;
+    await asks();
+    return { asks, writes, counts, rows, object };
+  }
+
+  it("makes no row of more than a megabyte, and loses no recall", async () => {
+    const { asks, writes, counts, rows } = await busy();
+    expect(Math.max(...(await rows()))).toBeGreaterThan(1_500_000);
+    expect(await writes("The user has a fish")).toBe(201);
+    const folded = await rows();
+    expect(folded.length).toBeGreaterThan(3);
+    expect(Math.max(...folded)).toBeLessThan(1_000_000);
+    expect(await counts()).toBe(30_002);
+    await asks();
+    expect(await writes("The user has a bird")).toBe(201);
+    expect(await counts()).toBe(30_003);
+  });
+
+  it("that fails fails no write, counts nothing twice, and is made later", async () => {
+    const { asks, writes, counts, rows, object } = await busy();
+    await runInDurableObject(
+      object,
+      (_, { storage }) =>
+        void storage.sql.exec(
+          `CREATE TRIGGER full BEFORE INSERT ON memory_usage WHEN NEW.n = 2 BEGIN SELECT RAISE(ABORT, 'full'); END`,
+        ),
+    );
+    expect(await writes("The user has a fish")).toBe(201);
+    expect(await counts()).toBe(30_002);
+    expect(await rows()).toHaveLength(2);
+    await runInDurableObject(object, (_, { storage }) => void storage.sql.exec("DROP TRIGGER full"));
+    control.clockAhead += 61 * 60_000;
+    await asks();
+    expect(await writes("The user has a bird")).toBe(201);
+    expect((await rows()).length).toBeGreaterThan(3);
+    expect(await counts()).toBe(30_003);
+  });
+});
+
 it("a recall answers also when its object can write nothing, and the latest hundred are counted later", async () => {
   const user = newUser();
   await remembered(user, { text: "The user lives in Porto" });

@@ -15,19 +15,33 @@ export function dieAfterDeleteAll(ctx: DurableObjectState): void {
   });
 }
 
-/** Makes transactions throw at their end, as a full or broken disk does: `control.failingTransactions` says how many. */
+/**
+ * Makes transactions throw at their end, as a full or broken disk does: `control.failingTransactions` says how many. One within
+ * another ends with that.
+ */
 export function failTransactions(storage: DurableObjectStorage): void {
   const real = storage.transactionSync.bind(storage);
+  let depth = 0;
+  const fails = (): void => {
+    if (depth > 1) return;
+    if (control.goodTransactions > 0) control.goodTransactions--;
+    else if (control.failingTransactions > 0) {
+      control.failingTransactions--;
+      throw new Error(control.transactionFailure);
+    }
+  };
   Object.defineProperty(storage, "transactionSync", {
-    value: <T>(act: () => T): T =>
-      real(() => {
-        const done = act();
-        if (control.goodTransactions > 0) control.goodTransactions--;
-        else if (control.failingTransactions > 0) {
-          control.failingTransactions--;
-          throw new Error(control.transactionFailure);
-        }
-        return done;
-      }),
+    value: <T>(act: () => T): T => {
+      depth++;
+      try {
+        return real(() => {
+          const done = act();
+          fails();
+          return done;
+        });
+      } finally {
+        depth--;
+      }
+    },
   });
 }

@@ -98,7 +98,7 @@ function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
     lexicalThreads: LEXICAL,
   });
   const transactions = new Transactions({ storage, answers, index, alarms, now });
-  const usage = new UsageStore({ sql, memories: table, threads: stores.threads });
+  const usage = new UsageStore({ sql, memories: table, threads: stores.threads, transactions });
   const recallLog = new RecallLog({ store: usage, table, erasureEpoch, transactions, now });
   transactions.onBegin(() => recallLog.joins());
   return {

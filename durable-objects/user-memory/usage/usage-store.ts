@@ -1,3 +1,4 @@
+import type { Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { ThreadStore } from "../threads/thread-store.ts";
 import type { MemoryUsage } from "../../../src/domain/schema/usage.ts";
@@ -16,15 +17,17 @@ type UsageStoreDependencies = {
   sql: SqlStorage;
   memories: Pick<MemoryTable, "has" | "idsOf" | "living">;
   threads: Pick<ThreadStore, "recalls" | "setRecalls">;
+  transactions: Pick<Transactions, "atomically">;
 };
 
 /** The time that an outcome can be told; then the recall is a number in the counters of its memories. */
 export const KEPT_MS = 24 * 60 * 60 * 1000;
-/** Characters of a log: a thread's row is read with each of its appends. A row holds 2 MB. */
+/** Characters of a log: a thread's row is read with each of its appends. */
 const MOST_OF_THREAD = 32_000;
-const MOST_OF_ROW = 500_000;
-/** Memories whose counters are in one row, some 100 bytes each. */
-const MEMORIES_OF_ROW = 10_000;
+/** Characters of the log of a row, and as many of its counters, before the last ones are added. A row holds 2 MB. */
+const MOST_OF_ROW = 400_000;
+/** The pause after a fold that failed. */
+const FOLD_AGAIN_MS = 60 * 60 * 1000;
 /** Memories that one step looks at. */
 const SLICE = 500;
 const NONE: Counts = { recalled: 0, injected: 0, used: 0, usedLikely: 0 };
@@ -36,6 +39,7 @@ const NONE: Counts = { recalled: 0, injected: 0, used: 0, usedLikely: 0 };
  */
 export class UsageStore {
   readonly #deps: UsageStoreDependencies;
+  #foldsFrom = 0;
 
   constructor(deps: UsageStoreDependencies) {
     this.#deps = deps;
@@ -50,10 +54,7 @@ export class UsageStore {
   withinThread(thread: number, recalls: readonly ServedRecall[], now: number): string | null {
     const [own] = this.#deps.threads.recalls(thread);
     let log = own === undefined ? [] : logOf(own.recalls);
-    if (this.#isDue(now)) {
-      this.#fold(now, thread);
-      log = log.filter(isLaterThan(now - KEPT_MS));
-    }
+    if (this.#foldIfDue(now, thread)) log = log.filter(isLaterThan(now - KEPT_MS));
     const all = JSON.stringify([...log, ...recalls]);
     if (all.length <= MOST_OF_THREAD) return all;
     // A fold has counted what it leaves out.
@@ -69,7 +70,7 @@ export class UsageStore {
     }: { recalls: readonly ServedRecall[]; counts?: ReadonlyMap<string, Counts> },
     now: number,
   ): void {
-    if (this.#isDue(now)) this.#fold(now);
+    this.#foldIfDue(now);
     const last = this.#last();
     const counters = countersOf(last.counters);
     addAll(counters, counts);
@@ -79,7 +80,7 @@ export class UsageStore {
       log: JSON.stringify([...logOf(last.log), ...recalls]),
     };
     this.#put(row);
-    if (row.log.length > MOST_OF_ROW || counters.size > MEMORIES_OF_ROW)
+    if (row.log.length > MOST_OF_ROW || row.counters.length > MOST_OF_ROW)
       this.#put({ n: last.n + 1, folded_at: last.folded_at, log: "[]", counters: "{}" });
   }
 
@@ -120,6 +121,19 @@ export class UsageStore {
     return found;
   }
 
+  /** Returns true if it folded. A fold that fails fails no write: the recalls stay, and are counted from the log. */
+  #foldIfDue(now: number, written?: number): boolean {
+    if (now < this.#foldsFrom || !this.#isDue(now)) return false;
+    try {
+      this.#deps.transactions.atomically(() => this.#fold(now, written));
+      return true;
+    } catch (error) {
+      console.error({ message: "the recalls of a day were not folded", error: String(error) });
+      this.#foldsFrom = now + FOLD_AGAIN_MS;
+      return false;
+    }
+  }
+
   #isDue(now: number): boolean {
     const { sql } = this.#deps;
     const [row] = sql
@@ -146,15 +160,17 @@ export class UsageStore {
         threads.setRecalls(n, kept.length === 0 ? null : JSON.stringify(kept));
     }
     const entries = [...counters].filter(([id]) => memories.has(id));
-    const full = Math.floor(entries.length / MEMORIES_OF_ROW);
-    for (let n = 0; n <= full; n++)
+    const logs = dealt(log.filter(isLater), (one) => JSON.stringify(one));
+    const counts = dealt(entries, (one) => textOf(new Map([one])));
+    const last = Math.max(logs.length, counts.length, 1) - 1;
+    for (let n = 0; n <= last; n++)
       this.#put({
         n,
         folded_at: now,
-        log: n < full ? "[]" : JSON.stringify(log.filter(isLater)),
-        counters: textOf(new Map(entries.slice(n * MEMORIES_OF_ROW, (n + 1) * MEMORIES_OF_ROW))),
+        log: JSON.stringify(logs[n] ?? []),
+        counters: textOf(new Map(counts[n])),
       });
-    if (rows.length > full + 1) sql.exec("DELETE FROM memory_usage WHERE n > ?", full);
+    sql.exec("DELETE FROM memory_usage WHERE n > ?", last);
   }
 
   #all(more: readonly ServedRecall[]): Counters {
@@ -214,6 +230,22 @@ const isLaterThan =
     timeOf(id) > time;
 
 const logOf = (text: string): ServedRecall[] => JSON.parse(text) as ServedRecall[];
+
+/** Deals items out over rows, by the length of their texts. */
+function dealt<T>(items: readonly T[], textFor: (item: T) => string): T[][] {
+  const rows: T[][] = [];
+  let room = 0;
+  for (const item of items) {
+    const { length } = textFor(item);
+    if (room < length) {
+      rows.push([]);
+      room = MOST_OF_ROW;
+    }
+    room -= length;
+    rows.at(-1)?.push(item);
+  }
+  return rows;
+}
 
 function addAll(counters: Counters, more: ReadonlyMap<string, Counts>): void {
   for (const [id, counts] of more) {
