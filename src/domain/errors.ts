@@ -111,6 +111,9 @@ export const fail = (code: ErrorCode, more: { message?: string; details?: Detail
   code,
   ...more,
 });
+/** The failure for one field that is over its limit, which the message names. */
+export const fieldOverLimit = (path: string, message: string): Failure =>
+  fail("limit_exceeded", { details: [{ path, message }] });
 /** The failure for one field that is not as it has to be. */
 export const invalidField = (path: string, message: string): Failure =>
   fail("invalid_request", { details: [{ path, message }] });

@@ -93,11 +93,15 @@ it("refuses to add tags or metadata beyond what one memory holds", async () => {
   const many = (from: number) => Array.from({ length: 20 }, (_, i) => `tag ${from + i}`);
   await remember(user, { text: "x", tags: many(0), metadata: { a: "x".repeat(6_000) } });
   const tags = await remember(user, { text: "x", tags: many(20) });
-  expect(tags.body.error).toMatchObject({ code: "limit_exceeded", details: [{ path: "body.tags" }] });
+  const beyond = (limit: string) => `is more than ${limit} together with what the memory has already`;
+  expect(tags.body.error).toMatchObject({
+    code: "limit_exceeded",
+    details: [{ path: "body.tags", message: beyond("32 tags") }],
+  });
   const metadata = await remember(user, { text: "x", metadata: { b: "x".repeat(6_000) } });
   expect(metadata.body.error).toMatchObject({
     code: "limit_exceeded",
-    details: [{ path: "body.metadata" }],
+    details: [{ path: "body.metadata", message: beyond("10,240 bytes of JSON") }],
   });
   expect((await call(`/v1/users/${user}/memories`)).body.items[0].tags).toHaveLength(20);
 });

@@ -232,6 +232,9 @@ it("takes 10,000 revoked tokens and no more, and an id of 256 bytes and no longe
   const over = await revoke("one-more");
   expect(over.status).toBe(409);
   expect(over.body.error.code).toBe("limit_reached");
+  // Not to delete one: that would let its token in again.
+  expect(over.body.error.message).toContain("PUT /v1/revocations/min-issued-at");
+  expect(over.body.error.message).not.toContain("delete");
   // One that is there already can still be changed.
   expect((await revoke("token-1")).status).toBe(200);
   expect((await revoke("x".repeat(257))).body.error.code).toBe("limit_exceeded");

@@ -248,7 +248,10 @@ describe("a continuation", () => {
     });
     const other = await create(newUser());
     const refused = await append(other.id, texts, { validate: "strict" });
-    expect(refused.body.error.code).toBe("limit_exceeded");
+    expect(refused.body.error).toMatchObject({
+      code: "limit_exceeded",
+      details: [{ path: "body.messages", message: "holds more than 1,000 new messages" }],
+    });
   });
 });
 

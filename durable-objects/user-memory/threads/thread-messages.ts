@@ -10,7 +10,7 @@ import {
   UNNAMED,
   withSpeakers,
 } from "../../../src/domain/conversation/speakers.ts";
-import { fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
+import { fail, type Failure, fieldOverLimit, ok, type Result } from "../../../src/domain/errors.ts";
 import { newVersion } from "../../../src/domain/ids.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
@@ -300,7 +300,9 @@ export class ThreadMessages {
     const verdict = this.#continuation(thread, bodies, validate);
     if (!verdict.ok) return refused(verdict);
     const fresh = bodies.slice(thread.length);
-    return fresh.length <= limits.messagesPerAppend ? ok(fresh) : fail("limit_exceeded");
+    if (fresh.length <= limits.messagesPerAppend) return ok(fresh);
+    const most = limits.messagesPerAppend.toLocaleString("en-US");
+    return fieldOverLimit("body.messages", `holds more than ${most} new messages`);
   }
 
   #continuation(

@@ -1,4 +1,4 @@
-import { fail, type Failure, ok, type Result } from "../errors.ts";
+import { fail, type Failure, fieldOverLimit, ok, type Result } from "../errors.ts";
 import { byteLength, limits } from "../limits.ts";
 import { refuseForeignFields } from "../schema/memory-fields.ts";
 import type { PatchMemoryBody, RememberBody } from "../schema/memory.ts";
@@ -556,9 +556,9 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
   const tags = [...new Set([...row.tags, ...(body.tags ?? [])])];
   const metadata =
     row.metadata === null && body.metadata === undefined ? null : { ...row.metadata, ...body.metadata };
-  if (tags.length > limits.tags) return overLimit("tags");
+  if (tags.length > limits.tags) return overLimitTogether("tags", `${limits.tags} tags`);
   if (metadata !== null && byteLength(JSON.stringify(metadata)) > limits.metadata)
-    return overLimit("metadata");
+    return overLimitTogether("metadata", `${limits.metadata.toLocaleString("en-US")} bytes of JSON`);
   const fresh = body.text ?? (row.text === wordsOf(row) ? textOf(body) : row.text);
   const text = firstSpelling(row.text, fresh);
   // An unchanged text keeps its key.
@@ -580,7 +580,5 @@ function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> 
 const firstSpelling = <T extends string | null>(stored: T, fresh: T): T =>
   stored !== null && fresh !== null && normalise(stored) === normalise(fresh) ? stored : fresh;
 
-const overLimit = (path: string): Failure =>
-  fail("limit_exceeded", {
-    details: [{ path, message: "together with what the memory has already, it is over the limit" }],
-  });
+const overLimitTogether = (path: string, limit: string): Failure =>
+  fieldOverLimit(path, `is more than ${limit} together with what the memory has already`);

@@ -47,8 +47,13 @@ export async function revokeToken(
   const done = await d1Result(() => revocations.revoke(token));
   revoked.invalidate();
   if (!done.ok) return done;
-  return done.value === null ? fail("limit_reached") : ok({ ...token, expiresAt: done.value });
+  return done.value === null ? FULL : ok({ ...token, expiresAt: done.value });
 }
+
+/** Not one to delete: the end of a revocation lets its token in again. */
+const FULL = fail("limit_reached", {
+  message: `${limits.revokedTokens.toLocaleString("en-US")} tokens are revoked one by one. Refuse all tokens that were issued before a time instead: PUT /v1/revocations/min-issued-at.`,
+});
 
 /** In 2001. A time in seconds, as in a token's own claims, is less. */
 const FIRST_TOKEN_MS = 1e12;

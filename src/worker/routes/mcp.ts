@@ -1,6 +1,6 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { Handler, MiddlewareHandler } from "hono";
-import { type ErrorCode, fail, type Failure } from "../../domain/errors.ts";
+import { type ErrorCode, fail, type Failure, fieldOverLimit } from "../../domain/errors.ts";
 import { writeAuditEvent } from "../http/audit.ts";
 import { refusePreconditions } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
@@ -57,9 +57,7 @@ const answerMessages: Handler<AppEnv> = async (c) => {
   const access = accessOf(caller, unwrap(userOf(caller, c.req.header(USER_HEADER))));
   const message = parsedBody(c);
   if (Array.isArray(message) && message.length > limits.mcpBatch)
-    throw new Refusal(
-      fail("limit_exceeded", { message: `One POST holds at most ${limits.mcpBatch} messages.` }),
-    );
+    throw new Refusal(fieldOverLimit("body", `holds more than ${limits.mcpBatch} messages`));
   // Each message is a call; the middleware has counted the first.
   if (Array.isArray(message)) for (const _ of message.slice(1)) await countCall(c);
   await countUsers(c, Array.isArray(message) ? message.map(() => access.user) : [access.user]);
