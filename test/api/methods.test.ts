@@ -3,10 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { Memory, Remote } from "#client/entrypoint.ts";
 import { type Cairn, cairn } from "#client/index.ts";
 import { methods as methodOf } from "../../packages/client/test/methods.ts";
+import type { BindingCall } from "../../src/domain/binding.ts";
 import { memoryOf } from "../../src/worker/rpc/memory.ts";
 import { answerOfMethod, methodsWith } from "../binding-calls.ts";
 import { newUser } from "../call.ts";
 import { wrongProps } from "../wrong-props.ts";
+
+type Method = (...args: readonly unknown[]) => unknown;
 
 const ALL = { users: ["*"], scopes: ["read", "write", "cache", "admin"] };
 
@@ -28,12 +31,19 @@ function valueOf<T>(answer: Remote<T>): T {
 }
 
 /** Calls one by its path, as a Worker without types does. */
-async function called(path: string, props: Record<string, unknown>, args: readonly unknown[]) {
-  const memory: object = methodsWith(props);
+const called = (path: string, props: Record<string, unknown>, args: readonly unknown[]) =>
+  calledOn(methodsWith(props), path, args);
+
+async function calledOn(memory: object, path: string, args: readonly unknown[]): Promise<unknown> {
   const [group = "", method] = path.split(".");
   const found: unknown = Reflect.get(memory, group);
+  const of: unknown = method === undefined ? memory : found;
   const run: unknown = method === undefined ? found : Reflect.get(Object(found), method);
-  return (run as (...given: readonly unknown[]) => Promise<unknown>)(...args);
+  const value: unknown = await Reflect.apply(run as Method, of, args);
+  // Items are asked for when they are read.
+  return Symbol.asyncIterator in Object(value) && "next" in Object(value)
+    ? (value as AsyncGenerator).next()
+    : value;
 }
 
 const at = {
@@ -151,6 +161,45 @@ it.each([
   expect(await called(method, ALL, args)).toMatchObject({
     ok: false,
     error: { code: "invalid_request", status: 400, message: expect.stringContaining(message) },
+  });
+});
+
+describe("send the call of their name, whatever an option is called:", () => {
+  const names = { method: "DELETE", path: ["v1", "users", "bob"], headers: { "Cairn-Namespace": "b" } };
+  const replaced = {
+    ...names,
+    query: { x: 1 },
+    json: 1,
+    body: { of: "", type: "x" },
+    long: 1,
+    repeatable: true,
+  };
+  /** The calls that a method sends, by their verb and path, and why it refused to. */
+  const sentBy = async (path: string, args: readonly unknown[]) => {
+    const sent: string[] = [];
+    const call = async ({ method, path: whole, headers }: BindingCall) => {
+      sent.push(`${method} ${whole.split("?", 1)[0]} ${headers?.["Cairn-Namespace"]}`);
+      return { status: 200, headers: {}, body: '{"items":[],"more":false}' };
+    };
+    const answer = await calledOn(cairn({ binding: { call } }), path, args).then(
+      (value) => value,
+      (error: unknown) => String(error),
+    );
+    return { sent, refused: String(answer).includes("is not an option") };
+  };
+  it.each(methods)("%s", async (method) => {
+    const args = argsOf.get(method) ?? [];
+    const { sent } = await sentBy(method, args);
+    const refusals: boolean[] = [];
+    // The options are the last argument; before them are a filter or fields, which are a query or a body.
+    for (const before of [0, 1, 2]) {
+      const given = [...args, ...Array.from({ length: before }, () => undefined), replaced];
+      const of = await sentBy(method, given);
+      expect(of.refused ? [] : of.sent).toEqual(of.refused ? of.sent : sent);
+      refusals.push(of.refused);
+    }
+    const keptInBody = ["kv.set", "threads.append", "cache.set", "cache.forget"];
+    expect(refusals.includes(true)).toBe(!keptInBody.includes(method));
   });
 });
 

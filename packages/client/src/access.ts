@@ -22,28 +22,28 @@ export class Access {
 
   /** Revokes one token by its `jti`. It takes effect everywhere within 30 seconds, or 5 minutes while D1 is down. */
   revoke(tokenId: string, body: RevokeTokenBody = {}, options: CallOptions = {}): Promise<RevokedToken> {
-    return this.#http.send({ method: "PUT", path: pathOf("tokens", tokenId), json: body, ...options });
+    return this.#http.send({ method: "PUT", path: pathOf("tokens", tokenId), json: body }, options);
   }
 
   /** Removes the revocation of one token. */
   restore(tokenId: string, options: CallOptions = {}): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: pathOf("tokens", tokenId), ...options });
+    return this.#http.send({ method: "DELETE", path: pathOf("tokens", tokenId) }, options);
   }
 
   /** Revokes all tokens issued before this time, in milliseconds since the epoch. This may include the caller's own. */
   setMinIssuedAt(minIssuedAt: number, options: CallOptions = {}): Promise<MinIssuedAt> {
     const json = { minIssuedAt };
-    return this.#http.send({ method: "PUT", path: pathOf("min-issued-at"), json, ...options });
+    return this.#http.send({ method: "PUT", path: pathOf("min-issued-at"), json }, options);
   }
 
   /** Removes the minimum issue time. */
   clearMinIssuedAt(options: CallOptions = {}): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: pathOf("min-issued-at"), ...options });
+    return this.#http.send({ method: "DELETE", path: pathOf("min-issued-at") }, options);
   }
 
   /** Returns a page of the revoked tokens, and the minimum issue time. */
   revocations(query: ListRevocationsQuery = {}, options: CallOptions = {}): Promise<RevocationsList> {
-    return this.#http.send({ method: "GET", path: pathOf(), query, ...options });
+    return this.#http.send({ method: "GET", path: pathOf(), query }, options);
   }
 
   /** Yields all revoked tokens. Fetches pages on demand. */
@@ -56,7 +56,7 @@ export class Access {
 
   /** Returns a page of the audit log, newest first: deletions and administrative calls. */
   audit(query: ListAuditQuery = {}, options: CallOptions = {}): Promise<AuditEvents> {
-    return this.#http.send({ method: "GET", path: ["v1", "audit"], query, ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "audit"], query }, options);
   }
 
   /** Yields the whole audit log, newest first. Fetches pages on demand. */

@@ -4,7 +4,6 @@ import { ContextProfiles } from "./context-profiles.ts";
 import { Entries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
 import { requireCairnOptions, requireMilliseconds } from "./check-options.ts";
-import { once } from "./headers.ts";
 import { CairnHttp } from "./http.ts";
 import { Ingests } from "./ingests.ts";
 import { Memories } from "./memories.ts";
@@ -93,13 +92,13 @@ export class Cairn {
   /** Finds memories and messages by words and by meaning, best first. */
   readonly recall = (user: string, query: RecallBody, options: CallOptions = {}): Promise<RecallAnswer> => {
     const path = ["v1", "users", user, "recall"];
-    return this.#http.send({ method: "POST", path, json: query, repeatable: true, ...options });
+    return this.#http.send({ method: "POST", path, json: query, repeatable: true }, options);
   };
 
   /** Gets the memory of a prompt: a stable block for the thread, and a block for the turn. */
   readonly context = (user: string, body: ContextBody, options: CallOptions = {}): Promise<ContextAnswer> => {
     const path = ["v1", "users", user, "context"];
-    return this.#http.send({ method: "POST", path, json: body, repeatable: true, ...options });
+    return this.#http.send({ method: "POST", path, json: body, repeatable: true }, options);
   };
 
   /**
@@ -109,7 +108,7 @@ export class Cairn {
   readonly ingest = (user: string, body: IngestBody, options: MemoryWriteOptions = {}): Promise<Ingested> => {
     const path = ["v1", "users", user, "ingest"];
     const long = body.mode === "wait" || undefined;
-    return this.#http.send({ method: "POST", path, json: body, long, ...once(options) });
+    return this.#http.write({ method: "POST", path, json: body, long }, options);
   };
 
   /**

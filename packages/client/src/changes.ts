@@ -12,7 +12,7 @@ export class Changes {
 
   /** Returns a page of the changes since the version `after`; of everything that is stored, without it. */
   list(user: string, query: ChangesQuery = {}, options: CallOptions = {}): Promise<ChangesPage> {
-    return this.#http.send({ method: "GET", path: ["v1", "users", user, "changes"], query, ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "users", user, "changes"], query }, options);
   }
 
   /**

@@ -17,29 +17,24 @@ export class ContextProfiles {
     layers: readonly ContextLayer[],
     options: CallOptions = {},
   ): Promise<ContextProfile> {
-    return this.#http.send({
-      method: "PUT",
-      path: path(user, name),
-      json: { layers },
-      repeatable: true,
-      ...options,
-    });
+    return this.#http.send(
+      { method: "PUT", path: path(user, name), json: { layers }, repeatable: true },
+      options,
+    );
   }
 
   /** All profiles of a user, by name. */
   async list(user: string, options: CallOptions = {}): Promise<ContextProfile[]> {
-    const { items } = await this.#http.send<{ items: ContextProfile[] }>({
-      method: "GET",
-      path: path(user),
-      repeatable: true,
-      ...options,
-    });
+    const { items } = await this.#http.send<{ items: ContextProfile[] }>(
+      { method: "GET", path: path(user), repeatable: true },
+      options,
+    );
     return items;
   }
 
   /** Deletes a profile. */
   delete(user: string, name: string, options: CallOptions = {}): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: path(user, name), ...options });
+    return this.#http.send({ method: "DELETE", path: path(user, name) }, options);
   }
 }
 

@@ -1,4 +1,4 @@
-import { conditionOf, once } from "./headers.ts";
+import { conditionOf } from "./headers.ts";
 import type { CairnHttp, Versioned } from "./http.ts";
 import type { CallOptions, IfVersion, WriteOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
@@ -23,7 +23,7 @@ export class Entries {
 
   /** Returns the value, or null if there is none. */
   get<T = unknown>(user: string, key: string, options: CallOptions = {}): Promise<T | null> {
-    return this.#http.find({ method: "GET", path: pathOf(user, key), ...options });
+    return this.#http.find({ method: "GET", path: pathOf(user, key) }, options);
   }
 
   /** Returns the value and its version, for a write with `ifVersion`; null if there is none. */
@@ -32,7 +32,7 @@ export class Entries {
     key: string,
     options: CallOptions = {},
   ): Promise<Versioned<T> | null> {
-    return this.#http.versioned({ method: "GET", path: pathOf(user, key), ...options });
+    return this.#http.versioned({ method: "GET", path: pathOf(user, key) }, options);
   }
 
   /** Replaces value and expiry. Without `ttlMs` the entry never expires. A write with `ifVersion` is not retried. */
@@ -43,18 +43,21 @@ export class Entries {
     { signal, ifVersion, ...query }: SetEntryQuery & IfVersion & CallOptions = {},
   ): Promise<WrittenEntry> {
     const headers = conditionOf({ ifVersion });
-    return this.#http.send({ method: "PUT", path: pathOf(user, key), query, json: value, headers, signal });
+    return this.#http.send(
+      { method: "PUT", path: pathOf(user, key), query, json: value, headers },
+      { signal },
+    );
   }
 
   /** Deletes the entry. A missing key is no error. */
   delete(user: string, key: string, { ifVersion, ...options }: IfVersion & CallOptions = {}): Promise<void> {
     const headers = conditionOf({ ifVersion });
-    return this.#http.send({ method: "DELETE", path: pathOf(user, key), headers, ...options });
+    return this.#http.send({ method: "DELETE", path: pathOf(user, key), headers }, options);
   }
 
   /** Returns a page of the entries, in byte order of their keys. */
   list(user: string, query: ListEntriesQuery = {}, options: CallOptions = {}): Promise<EntryList> {
-    return this.#http.send({ method: "GET", path: ["v1", "users", user, "kv"], query, ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "users", user, "kv"], query }, options);
   }
 
   /** Yields all entries under a prefix, in byte order of their keys. Fetches pages on demand. */
@@ -69,7 +72,7 @@ export class Entries {
   /** Deletes every entry under the prefix. An empty prefix deletes all entries of the user. */
   deletePrefix(user: string, prefix: string, options: CallOptions = {}): Promise<DeletedEntries> {
     const path = ["v1", "users", user, "kv"];
-    return this.#http.send({ method: "DELETE", path, query: { prefix }, ...options });
+    return this.#http.send({ method: "DELETE", path, query: { prefix } }, options);
   }
 
   /**
@@ -85,14 +88,12 @@ export class Entries {
     const threads = new Set(operations.flatMap((one) => (one.op === "append" ? one.threadId : [])));
     const takesNoKey = operations.some(isRead) || threads.size > 1;
     const onlyReads = operations.every(isRead);
-    return this.#http.send({
-      method: "POST",
-      path: ["v1", "users", user, "kv", "batch"],
-      json: { operations },
-      ...(takesNoKey && options.idempotencyKey === undefined
-        ? { ...options, repeatable: onlyReads }
-        : once(options)),
-    });
+    const path = ["v1", "users", user, "kv", "batch"];
+    const call = { method: "POST", path, json: { operations } } as const;
+    const { idempotencyKey, ...rest } = options;
+    return takesNoKey && idempotencyKey === undefined
+      ? this.#http.send({ ...call, repeatable: onlyReads }, rest)
+      : this.#http.write(call, options);
   }
 }
 

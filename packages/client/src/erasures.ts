@@ -15,23 +15,23 @@ export class Erasures {
 
   /** Erases all data of a user. */
   user(user: string, options: CallOptions = {}): Promise<Erasure> {
-    return this.#http.send({ method: "DELETE", path: ["v1", "users", user], ...options });
+    return this.#http.send({ method: "DELETE", path: ["v1", "users", user] }, options);
   }
 
   /** Erases one thread, except messages that a fork of it shares. */
   thread(user: string, threadId: string, options: CallOptions = {}): Promise<Erasure> {
-    return this.#http.send({ method: "POST", path: pathOf(user), json: { threadId }, ...options });
+    return this.#http.send({ method: "POST", path: pathOf(user), json: { threadId } }, options);
   }
 
   /** Erases all memories of a scope, with their history. */
   scope(user: string, scope: string, options: CallOptions = {}): Promise<Erasure> {
     const json = { scope };
-    return this.#http.send({ method: "POST", path: pathOf(user), json, repeatable: true, ...options });
+    return this.#http.send({ method: "POST", path: pathOf(user), json, repeatable: true }, options);
   }
 
   /** Returns the progress of an erasure, and its receipt once it is done; null if there is no such erasure. */
   get(id: string, options: CallOptions = {}): Promise<Erasure | null> {
-    return this.#http.find({ method: "GET", path: ["v1", "erasures", id], ...options });
+    return this.#http.find({ method: "GET", path: ["v1", "erasures", id] }, options);
   }
 }
 

@@ -1,15 +1,4 @@
-import { newId } from "./new-id.ts";
-import type { IfVersion, MemoryWriteOptions } from "./options.ts";
-
-/** The options of a write, with its key as a header: a repeated request with the key returns the first answer. */
-export const once = ({ idempotencyKey = newId(), trust, adapter, ...call }: MemoryWriteOptions) => ({
-  ...call,
-  headers: {
-    "Idempotency-Key": idempotencyKey,
-    ...(trust !== undefined && { "Cairn-Trust": trust }),
-    ...(adapter !== undefined && { "Cairn-Adapter": adapter }),
-  },
-});
+import type { IfVersion } from "./options.ts";
 
 /** The header of a conditional write. */
 export function conditionOf({ ifVersion }: IfVersion): Record<string, string> {

@@ -3,7 +3,14 @@ import { Attempt } from "./attempt.ts";
 import { CairnError, errorOf, networkError } from "./error.ts";
 import { jsonLines } from "./lines.ts";
 import { type OptionNames, requireKnownOptions } from "./known-options.ts";
-import { type ReadOptions, type CallOptions, type LowerTrust, lowerTrusts } from "./options.ts";
+import { newId } from "./new-id.ts";
+import {
+  type CallOptions,
+  type LowerTrust,
+  lowerTrusts,
+  type MemoryWriteOptions,
+  type ReadOptions,
+} from "./options.ts";
 import { delayOf, isPassing, limitsOf, type Long, type Time } from "./retry.ts";
 import { Tokens } from "./tokens.ts";
 import {
@@ -25,7 +32,8 @@ type Answer<T> = { version: string; value: T };
 /** `call` is how its failures name it. */
 type Read<T> = (reply: Reply, call: string, attempt: Attempt) => Promise<T>;
 
-type Call = CallOptions & {
+/** A call as a method makes it. The caller's options stand beside it, so that none of them replaces a part of it. */
+type Call = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: readonly string[];
   query?: Query;
@@ -42,26 +50,9 @@ type Call = CallOptions & {
 /** The end of each call, beside the limits of the options. */
 type Ends = { ms: number; signal?: AbortSignal | undefined };
 
-type Sent = Omit<Call, "body" | "path"> & { path: string; body: Body | undefined };
+type Sent = Omit<Call, "body" | "path"> & CallOptions & { path: string; body: Body | undefined };
 
 const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true };
-const CALL_FIELDS: OptionNames<Call> = {
-  ...CALL_OPTIONS,
-  method: true,
-  path: true,
-  query: true,
-  json: true,
-  body: true,
-  headers: true,
-  repeatable: true,
-  long: true,
-};
-
-/** Throws a `TypeError` for an option that the call does not take; an ignored `signal` or key would be noticed too late. */
-function requireKnownCallOptions(call: Call): void {
-  for (const name of Object.keys(call))
-    if (!Object.hasOwn(CALL_FIELDS, name)) requireKnownOptions("cairn", { [name]: undefined }, CALL_OPTIONS);
-}
 
 /** Sends calls to one Cairn. */
 export class CairnHttp {
@@ -104,19 +95,28 @@ export class CairnHttp {
   }
 
   /** The answer's JSON; of an answer without a body, undefined. */
-  async send<T>(call: Call): Promise<T> {
-    return (await this.#answered(call, this.#json<T>)).value;
+  async send<T>(call: Call, options: CallOptions): Promise<T> {
+    return (await this.#answered(call, options, this.#json<T>)).value;
   }
 
-  /** The same, with null for what is not there. */
-  async find<T>(call: Call): Promise<T | null> {
-    return (await this.versioned<T>(call))?.value ?? null;
+  /** The same for a write with a key: a repeated request with the key returns the first answer. */
+  async write<T>(
+    call: Call,
+    { idempotencyKey = newId(), trust, adapter, ...options }: MemoryWriteOptions,
+  ): Promise<T> {
+    const of = { "Idempotency-Key": idempotencyKey, "Cairn-Trust": trust, "Cairn-Adapter": adapter };
+    return this.send({ ...call, headers: { ...of, ...call.headers } }, options);
+  }
+
+  /** The answer's JSON, with null for what is not there. */
+  async find<T>(call: Call, options: CallOptions): Promise<T | null> {
+    return (await this.versioned<T>(call, options))?.value ?? null;
   }
 
   /** The same, with its version. */
-  async versioned<T>(call: Call): Promise<Versioned<T> | null> {
+  async versioned<T>(call: Call, options: CallOptions): Promise<Versioned<T> | null> {
     try {
-      return await this.#answered(call, this.#json<T>);
+      return await this.#answered(call, options, this.#json<T>);
     } catch (error) {
       if (error instanceof CairnError && error.code === "not_found") return null;
       throw error;
@@ -124,17 +124,17 @@ export class CairnHttp {
   }
 
   /** The answer's lines of JSON, as they come. Throws where the stream breaks off: it never ends short. */
-  async *lines<T>(call: Call): AsyncGenerator<T, void, undefined> {
+  async *lines<T>(call: Call, options: CallOptions): AsyncGenerator<T, void, undefined> {
     const headers = { ...call.headers, Accept: "application/x-ndjson" };
-    const { value } = await this.#streamed({ ...call, headers });
+    const { value } = await this.#streamed({ ...call, headers }, options);
     const { parts, name } = value;
-    const of = { call: name, signal: eitherOf(this.#ends.signal, call.signal), parse: this.#parse };
+    const of = { call: name, signal: eitherOf(this.#ends.signal, options.signal), parse: this.#parse };
     yield* jsonLines<T>(parts, of);
   }
 
   /** The answer's bytes, as they come. */
-  async stream(call: Call): Promise<ReadableStream<Uint8Array>> {
-    const { parts, body } = (await this.#streamed(call)).value;
+  async stream(call: Call, options: CallOptions): Promise<ReadableStream<Uint8Array>> {
+    const { parts, body } = (await this.#streamed(call, options)).value;
     return streamOf(parts, body);
   }
 
@@ -154,17 +154,18 @@ export class CairnHttp {
     }
   };
 
-  #streamed(call: Call) {
-    return this.#answered({ long: true, ...call }, async (reply, name, attempt) => {
+  #streamed(call: Call, options: CallOptions) {
+    return this.#answered({ ...call, long: true }, options, async (reply, name, attempt) => {
       const body = streamIn(reply);
       return { parts: attempt.parts(body), body, name };
     });
   }
 
   /** Sends until there is an answer, or a failure that another try would not mend, or not safely. */
-  async #answered<T>(given: Call, read: Read<T>): Promise<Answer<T>> {
-    requireKnownCallOptions(given);
-    const call = { ...given, signal: eitherOf(this.#ends.signal, given.signal) };
+  async #answered<T>(call: Call, options: CallOptions, read: Read<T>): Promise<Answer<T>> {
+    // An ignored `signal` or key would be noticed too late.
+    requireKnownOptions("cairn", options, CALL_OPTIONS);
+    const signal = eitherOf(this.#ends.signal, options.signal);
     const { ms: endsMs } = this.#ends;
     const { retry = {} } = this.#options;
     const path = pathOf(call.path, call.query);
@@ -173,20 +174,20 @@ export class CairnHttp {
     for (let attempt = 1; ; attempt++) {
       const elapsedMs = this.#time.now() - started;
       const so = { attempt, elapsedMs, endsMs, long: call.long, bytes: lengthOf(body?.of) };
-      const one = new Attempt(this.#time, limitsOf(this.#options, so), call.signal);
+      const one = new Attempt(this.#time, limitsOf(this.#options, so), signal);
       try {
-        return await this.#authorized({ ...call, path, body }, read, one);
+        return await this.#authorized({ ...call, path, body, signal }, read, one);
       } catch (error) {
         // An earlier try deleted it, and its answer was lost. What can be missing is deleted without a word: no T.
         if (attempt > 1 && call.method === "DELETE" && isNotFound(error))
           return { version: "", value: undefined as T };
         // The reason of a signal may be any error, and so one that looks passing.
-        if (retry === false || call.signal?.aborted === true || !isRepeatable(call) || !isPassing(error))
+        if (retry === false || signal?.aborted === true || !isRepeatable(call) || !isPassing(error))
           throw error;
         const past = { attempt, elapsedMs: this.#time.now() - started, endsMs, retryAfter: error.retryAfter };
         const delay = delayOf(past, retry, this.#time.random);
         if (delay === null) throw error;
-        await this.#time.sleep(delay, call.signal);
+        await this.#time.sleep(delay, signal);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { conditionOf, once } from "./headers.ts";
+import { conditionOf } from "./headers.ts";
 import type { CairnHttp } from "./http.ts";
 import type { CallOptions, MemoryWriteOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
@@ -53,7 +53,7 @@ export class Memories {
     options: MemoryWriteOptions = {},
   ): Promise<RememberedMany> {
     const path = pathOf(user, "batch");
-    return this.#http.send({ method: "POST", path, json: { memories }, ...once(options) });
+    return this.#http.write({ method: "POST", path, json: { memories } }, options);
   }
 
   /** Returns a page of the memories that match. */
@@ -63,7 +63,7 @@ export class Memories {
     options: CallOptions = {},
   ): Promise<MemoryList> {
     const parameters = { ...query, ...(metadata && { metadata: JSON.stringify(metadata) }) };
-    return this.#http.send({ method: "GET", path: pathOf(user), query: parameters, ...options });
+    return this.#http.send({ method: "GET", path: pathOf(user), query: parameters }, options);
   }
 
   /** Yields all memories that match. Fetches pages on demand. */
@@ -73,7 +73,7 @@ export class Memories {
 
   /** Returns the memory, or null if there is none. */
   get(user: string, id: string, at: Moment = {}, options: CallOptions = {}): Promise<Memory | null> {
-    return this.#http.find({ method: "GET", path: pathOf(user, id), query: at, ...options });
+    return this.#http.find({ method: "GET", path: pathOf(user, id), query: at }, options);
   }
 
   /** Corrects fields of a memory; null removes a field. `superseded`: the opposites of a fact that it ended. */
@@ -93,7 +93,7 @@ export class Memories {
     query: HistoryQuery = {},
     options: CallOptions = {},
   ): Promise<MemoryHistory> {
-    return this.#http.send({ method: "GET", path: pathOf(user, id, "history"), query, ...options });
+    return this.#http.send({ method: "GET", path: pathOf(user, id, "history"), query }, options);
   }
 
   /** Yields all versions, newest first. Fetches pages on demand. */
@@ -128,7 +128,7 @@ export class Memories {
     // A second attempt by a filter would answer with the rest alone, and one under a version would not meet it any more.
     const repeatable = body.memories?.every(({ ifVersion }) => ifVersion === undefined) ?? false;
     const [path, query] = [pathOf(user, "review"), { cursor }];
-    return this.#http.send({ method: "POST", path, query, json: body, repeatable, ...options });
+    return this.#http.send({ method: "POST", path, query, json: body, repeatable }, options);
   }
 
   /** Releases or rejects all that wait in quarantine when it begins, and match. Yields the outcome of each. */
@@ -148,7 +148,7 @@ export class Memories {
     { ifVersion, ...options }: IfMemoryVersion & CallOptions = {},
   ): Promise<void> {
     const headers = conditionOf({ ifVersion: ifVersion?.toString() });
-    return this.#http.send({ method: "DELETE", path: pathOf(user, id), headers, ...options });
+    return this.#http.send({ method: "DELETE", path: pathOf(user, id), headers }, options);
   }
 
   /**
@@ -167,22 +167,22 @@ export class Memories {
     const json = { filter, dryRun, keepEntries };
     const path = pathOf(user, "forget");
     // A second attempt would count only the rest.
-    return this.#http.send({ method: "POST", path, json, repeatable: dryRun, ...options });
+    return this.#http.send({ method: "POST", path, json, repeatable: dryRun }, options);
   }
 
   /** Deletes all memories of the user. */
   forgetAll(user: string, options: CallOptions = {}): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: pathOf(user), ...options });
+    return this.#http.send({ method: "DELETE", path: pathOf(user) }, options);
   }
 
   /** Rebuilds the user's index from D1. Recall works meanwhile. */
   reindex(user: string, options: CallOptions = {}): Promise<Reindex> {
-    return this.#http.send({ method: "POST", path: ["v1", "users", user, "reindex"], ...options });
+    return this.#http.send({ method: "POST", path: ["v1", "users", user, "reindex"] }, options);
   }
 
   /** Returns the progress of the last reindex. */
   reindexState(user: string, options: CallOptions = {}): Promise<Reindex> {
-    return this.#http.send({ method: "GET", path: ["v1", "users", user, "reindex"], ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "users", user, "reindex"] }, options);
   }
 
   #change(
@@ -191,9 +191,8 @@ export class Memories {
     { options, ...body }: { json?: unknown; options: RememberOptions },
   ): Promise<RememberedMemory> {
     const { ifVersion, ...write } = options;
-    const condition = conditionOf({ ifVersion: ifVersion === null ? null : ifVersion?.toString() });
-    const { headers, ...call } = once(write);
-    return this.#http.send({ method, path, ...body, ...call, headers: { ...headers, ...condition } });
+    const headers = conditionOf({ ifVersion: ifVersion === null ? null : ifVersion?.toString() });
+    return this.#http.write({ method, path, ...body, headers }, write);
   }
 }
 

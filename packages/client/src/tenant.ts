@@ -27,22 +27,22 @@ export class Tenant {
 
   /** Returns the state of each part. Rejects with status 503 while Cairn cannot serve calls. */
   health(options: CallOptions = {}): Promise<Health> {
-    return this.#http.send({ method: "GET", path: ["health"], ...options });
+    return this.#http.send({ method: "GET", path: ["health"] }, options);
   }
 
   /** Returns the OpenAPI description. */
   openapi(options: CallOptions = {}): Promise<Record<string, Json>> {
-    return this.#http.send({ method: "GET", path: ["openapi.json"], ...options });
+    return this.#http.send({ method: "GET", path: ["openapi.json"] }, options);
   }
 
   /** Returns the public keys that verify receipts of erasures. */
   receiptKeys(options: CallOptions = {}): Promise<JsonWebKeys> {
-    return this.#http.send({ method: "GET", path: [".well-known", "jwks.json"], ...options });
+    return this.#http.send({ method: "GET", path: [".well-known", "jwks.json"] }, options);
   }
 
   /** Returns a page of the users that have data, by their hashes. */
   users(query: ListUsersQuery = {}, options: CallOptions = {}): Promise<UserList> {
-    return this.#http.send({ method: "GET", path: ["v1", "users"], query, ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "users"], query }, options);
   }
 
   /** Yields all users that have data. Fetches pages on demand. */
@@ -52,26 +52,25 @@ export class Tenant {
 
   /** Starts a rebuild of the index of every user. */
   reindex(options: CallOptions = {}): Promise<TenantReindex> {
-    return this.#http.send({ method: "POST", path: ["v1", "reindex"], ...options });
+    return this.#http.send({ method: "POST", path: ["v1", "reindex"] }, options);
   }
 
   /** Returns the progress of the last rebuild. */
   reindexState(options: CallOptions = {}): Promise<TenantReindex> {
-    return this.#http.send({ method: "GET", path: ["v1", "reindex"], ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "reindex"] }, options);
   }
 
   /** Sends changes to the webhook again, whose receiver was away. */
   resumeWebhook(options: CallOptions = {}): Promise<WebhookResumed> {
-    return this.#http.send({ method: "POST", path: ["v1", "webhook", "resume"], ...options });
+    return this.#http.send({ method: "POST", path: ["v1", "webhook", "resume"] }, options);
   }
 
   /** The lists of layers that all users can name, by name. */
   async contextProfiles(options: CallOptions = {}): Promise<ContextProfile[]> {
-    const { items } = await this.#http.send<{ items: ContextProfile[] }>({
-      method: "GET",
-      path: PROFILES,
-      ...options,
-    });
+    const { items } = await this.#http.send<{ items: ContextProfile[] }>(
+      { method: "GET", path: PROFILES },
+      options,
+    );
     return items;
   }
 
@@ -82,21 +81,20 @@ export class Tenant {
     options: CallOptions = {},
   ): Promise<ContextProfile> {
     const path = [...PROFILES, name];
-    return this.#http.send({ method: "PUT", path, json: { layers }, repeatable: true, ...options });
+    return this.#http.send({ method: "PUT", path, json: { layers }, repeatable: true }, options);
   }
 
   /** Deletes a list of layers that all users can name. */
   deleteContextProfile(name: string, options: CallOptions = {}): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: [...PROFILES, name], ...options });
+    return this.#http.send({ method: "DELETE", path: [...PROFILES, name] }, options);
   }
 
   /** The tenant's rules of predicates, by name. */
   async predicateRules(options: CallOptions = {}): Promise<NamedPredicateRule[]> {
-    const { items } = await this.#http.send<{ items: NamedPredicateRule[] }>({
-      method: "GET",
-      path: PREDICATES,
-      ...options,
-    });
+    const { items } = await this.#http.send<{ items: NamedPredicateRule[] }>(
+      { method: "GET", path: PREDICATES },
+      options,
+    );
     return items;
   }
 
@@ -107,33 +105,27 @@ export class Tenant {
     options: CallOptions = {},
   ): Promise<NamedPredicateRule> {
     const path = [...PREDICATES, predicate];
-    return this.#http.send({ method: "PUT", path, json: rule, repeatable: true, ...options });
+    return this.#http.send({ method: "PUT", path, json: rule, repeatable: true }, options);
   }
 
   /** Deletes the rule of a predicate, which then has its default. */
   deletePredicateRule(predicate: string, options: CallOptions = {}): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: [...PREDICATES, predicate], ...options });
+    return this.#http.send({ method: "DELETE", path: [...PREDICATES, predicate] }, options);
   }
 
   /** The tenant's rules of extraction, and its patterns of redaction. */
   extraction(options: CallOptions = {}): Promise<Extraction> {
-    return this.#http.send({ method: "GET", path: EXTRACTION, ...options });
+    return this.#http.send({ method: "GET", path: EXTRACTION }, options);
   }
 
   /** Sets the rules of extraction and the patterns of redaction, in place of all that were set. */
   putExtraction(extraction: Extraction, options: CallOptions = {}): Promise<Extraction> {
-    return this.#http.send({
-      method: "PUT",
-      path: EXTRACTION,
-      json: extraction,
-      repeatable: true,
-      ...options,
-    });
+    return this.#http.send({ method: "PUT", path: EXTRACTION, json: extraction, repeatable: true }, options);
   }
 
   /** Deletes the rules of extraction and the patterns of redaction. */
   deleteExtraction(options: CallOptions = {}): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: EXTRACTION, ...options });
+    return this.#http.send({ method: "DELETE", path: EXTRACTION }, options);
   }
 }
 

@@ -1,4 +1,3 @@
-import { once } from "./headers.ts";
 import type { CairnHttp } from "./http.ts";
 import type { CallOptions, WriteOptions } from "./options.ts";
 import { itemsOf } from "./pages.ts";
@@ -47,7 +46,7 @@ export class Threads {
   /** Returns the agent's last updated thread, or creates one. Concurrent calls get the same thread. */
   resume(user: string, fields: CreateThreadBody = {}, options: CallOptions = {}): Promise<Thread> {
     const path = ["v1", "users", user, "threads", "resume"];
-    return this.#http.send({ method: "POST", path, json: fields, repeatable: true, ...options });
+    return this.#http.send({ method: "POST", path, json: fields, repeatable: true }, options);
   }
 
   /** Returns a page of the user's threads. */
@@ -76,12 +75,12 @@ export class Threads {
 
   /** Returns the thread, or null if there is none. */
   get(id: string, options: CallOptions = {}): Promise<Thread | null> {
-    return this.#http.find({ method: "GET", path: ["v1", "threads", id], ...options });
+    return this.#http.find({ method: "GET", path: ["v1", "threads", id] }, options);
   }
 
   /** Changes the given fields; null clears a field. */
   patch(id: string, fields: PatchThreadBody, options: CallOptions = {}): Promise<Thread> {
-    return this.#http.send({ method: "PATCH", path: ["v1", "threads", id], json: fields, ...options });
+    return this.#http.send({ method: "PATCH", path: ["v1", "threads", id], json: fields }, options);
   }
 
   /** Deletes the thread. */
@@ -95,7 +94,7 @@ export class Threads {
     messages: readonly Message[],
     { signal, idempotencyKey, ...conditions }: Omit<AppendBody, "messages"> & WriteOptions = {},
   ): Promise<AppendAnswer> {
-    return this.#post(["threads", id, "messages"], { messages, ...conditions }, { signal, idempotencyKey });
+    return this.#post(["threads", id, "messages"], { ...conditions, messages }, { signal, idempotencyKey });
   }
 
   /** Returns a page of the last messages, or of the first ones with `order: "oldest"`. */
@@ -119,7 +118,7 @@ export class Threads {
     query: Pick<ReadMessagesQuery, "after" | "view"> = {},
     options: CallOptions = {},
   ): AsyncGenerator<StoredMessage, void> {
-    return this.#http.lines({ method: "GET", path: ["v1", "threads", id, "messages"], query, ...options });
+    return this.#http.lines({ method: "GET", path: ["v1", "threads", id, "messages"], query }, options);
   }
 
   /** Deletes one message. */
@@ -163,18 +162,18 @@ export class Threads {
   /** Checks whether the given conversation continues the stored one. */
   validate(id: string, conversation: ValidateBody, options: CallOptions = {}): Promise<Verdict> {
     const path = ["v1", "threads", id, "validate"];
-    return this.#http.send({ method: "POST", path, json: conversation, repeatable: true, ...options });
+    return this.#http.send({ method: "POST", path, json: conversation, repeatable: true }, options);
   }
 
   #get<T>(path: string[], query: ListThreadsQuery | ReadMessagesQuery, options: CallOptions): Promise<T> {
-    return this.#http.send({ method: "GET", path: ["v1", ...path], query, ...options });
+    return this.#http.send({ method: "GET", path: ["v1", ...path], query }, options);
   }
 
   #post<T>(path: string[], json: unknown, options: WriteOptions): Promise<T> {
-    return this.#http.send({ method: "POST", path: ["v1", ...path], json, ...once(options) });
+    return this.#http.write({ method: "POST", path: ["v1", ...path], json }, options);
   }
 
   #delete(path: string[], options: CallOptions): Promise<void> {
-    return this.#http.send({ method: "DELETE", path: ["v1", "threads", ...path], ...options });
+    return this.#http.send({ method: "DELETE", path: ["v1", "threads", ...path] }, options);
   }
 }

@@ -13,7 +13,7 @@ export class Transfer {
 
   /** Returns the export as a stream of bytes. It is complete if its last line has the type `end`. */
   export(user: string, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    return this.#http.stream({ method: "GET", path: ["v1", "users", user, "export"], ...options });
+    return this.#http.stream({ method: "GET", path: ["v1", "users", user, "export"] }, options);
   }
 
   /**
@@ -29,14 +29,9 @@ export class Transfer {
       throw new TypeError("cairn: an import takes a text, a Uint8Array or a Blob");
     const body = { of: exported, type: "application/x-ndjson" };
     const path = ["v1", "users", user, "import"];
-    return this.#http.send({
-      method: "POST",
-      path,
-      body,
-      ...(part && { query: { part } }),
-      repeatable: true,
-      long: true,
-      ...options,
-    });
+    return this.#http.send(
+      { method: "POST", path, body, ...(part && { query: { part } }), repeatable: true, long: true },
+      options,
+    );
   }
 }

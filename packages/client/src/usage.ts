@@ -23,22 +23,22 @@ export class Usage {
   /** Tells which memories of a recall or a context were used: by their ids, or by the model's answer. Counts once. */
   outcome(recallId: string, outcome: OutcomeBody, options: CallOptions = {}): Promise<Outcome> {
     const path = ["v1", "recalls", recallId, "outcome"];
-    return this.#http.send({ method: "POST", path, json: outcome, repeatable: true, ...options });
+    return this.#http.send({ method: "POST", path, json: outcome, repeatable: true }, options);
   }
 
   /** Returns a page of counters. With `unusedDays`: memories that are older than so many days and were not used since. */
   list(user: string, query: UsageQuery = {}, options: CallOptions = {}): Promise<MemoryUsageList> {
-    return this.#http.send({ method: "GET", path: ["v1", "users", user, "usage"], query, ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "users", user, "usage"], query }, options);
   }
 
   /** Returns what a user holds, unfinished ingests, and how far the webhook is. */
   summary(user: string, options: CallOptions = {}): Promise<UserSummary> {
-    return this.#http.send({ method: "GET", path: ["v1", "users", user, "summary"], ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "users", user, "summary"] }, options);
   }
 
   /** Returns users, memories and threads by day, and recalls by hour. Needs a token of `*` with the scope `admin`. */
   tenant(query: StatisticsQuery = {}, options: CallOptions = {}): Promise<TenantStatistics> {
-    return this.#http.send({ method: "GET", path: ["v1", "statistics"], query, ...options });
+    return this.#http.send({ method: "GET", path: ["v1", "statistics"], query }, options);
   }
 
   /** Yields all of them. Fetches pages on demand. */
