@@ -23,10 +23,12 @@ async function call(path, options = {}) {
   throw new Error(error ?? `The chat does not answer (${response.status}).`);
 }
 
-/** One thing at a time, with what went wrong in the status line. */
-async function busy(work) {
-  // Enter submits the form though its button is disabled.
-  if (messages.ariaBusy === "true") return;
+let last = Promise.resolve();
+/** One thing after another: Enter submits the form while the list still loads, too. */
+const busy = (work) => (last = last.then(() => run(work)));
+
+/** Does it, with what went wrong in the status line. */
+async function run(work) {
   const controls = document.querySelectorAll("nav button, #say button");
   for (const control of controls) control.disabled = true;
   messages.ariaBusy = "true";
