@@ -23,7 +23,7 @@ it("asks for a token, says what is wrong with one, and forgets it with the page 
   await page.getByRole("button", { name: "Open" }).click();
   await page.getByText("This is not a token").waitFor();
   await token.fill(await tokenOf(user, ["read"]));
-  await page.getByRole("button", { name: "Open" }).click();
+  await token.press("Enter");
   await page.getByRole("heading", { name: user }).waitFor();
   expect(await page.evaluate("sessionStorage.length")).toBe(0);
   await page.reload();
@@ -124,6 +124,24 @@ it("offers a reader nothing that only a writer may do", async () => {
   await goTo(page, `users/${encodeURIComponent(user)}/data`);
   await page.getByRole("button", { name: "Export" }).waitFor();
   expect(await page.getByRole("heading", { name: "Erase" }).count()).toBe(0);
+});
+
+it("asks if the server runs when nothing answers, at first and later", async () => {
+  const user = newUser();
+  const page = await open("", { token: null, mayFail: /Failed to load/ });
+  const hint = page.getByRole("alert").getByText(`Nothing answers at ${url}. Is npm start running?`).first();
+  await page.route("**/console/settings.json", (route) => route.abort());
+  await page.reload();
+  await hint.waitFor();
+  await page.unroute("**/console/settings.json");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByLabel("Token").fill(await tokenOf(user, ["read"]));
+  await page.getByLabel("Token").press("Enter");
+  await page.getByText("Nothing is remembered of this user").waitFor();
+  await page.route("**/v1/**", (route) => route.abort());
+  await goTo(page, `users/${encodeURIComponent(user)}/threads`);
+  await hint.waitFor();
+  await expectAccessible(page);
 });
 
 it("shows the code, the words and the request of a refusal", async () => {

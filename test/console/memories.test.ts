@@ -16,7 +16,13 @@ it("adds a fact, lets it change, corrects it, and shows its history", async () =
   await page.getByRole("link", { name: "user lives in Lisbon" }).click();
   const panel = page.getByRole("complementary");
   await panel.getByRole("button", { name: "It changed" }).click();
-  await panel.getByRole("textbox").fill("Porto");
+  const [box, form] = [panel.getByRole("textbox"), panel.locator("form")];
+  const right = async (of: typeof box) => {
+    const { x = 0, width = 0 } = (await of.boundingBox()) ?? {};
+    return x + width;
+  };
+  expect(await right(box)).toBeLessThan(await right(form));
+  await box.fill("Porto");
   await panel.getByRole("button", { name: "Save" }).click();
   await panel.getByText("user lives in Porto").first().waitFor();
   await panel.getByRole("button", { name: "Correct" }).click();

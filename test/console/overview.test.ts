@@ -18,6 +18,12 @@ it("shows the health, what happens over time, the users, and what caches saved",
   const activity = page.getByRole("region", { name: "Activity" });
   await activity.getByText("Users with data").waitFor();
   await activity.locator("canvas").first().waitFor();
+  const legend = activity.locator(".u-legend").first().locator(".u-value");
+  expect(await legend.allTextContents()).not.toContain("--");
+  expect(await legend.allTextContents()).not.toContain("");
+  await activity.locator(".u-over").first().hover();
+  await activity.getByRole("heading", { name: "Activity" }).hover();
+  expect(await legend.allTextContents()).not.toContain("--");
   await activity.getByText("As a table").first().click();
   await activity.getByRole("columnheader", { name: "memories" }).waitFor();
   await activity.getByLabel("Period").selectOption("7");

@@ -1,6 +1,7 @@
 // Every page, in both themes and on a narrow screen: accessible, within the window, and as a picture to look at.
 import { beforeAll, expect, it } from "vitest";
 import { fillDemo, type Example } from "../../packages/console/src/demo/demo-state.ts";
+import type { Page } from "playwright-core";
 import file from "../../examples/support-case.json" with { type: "json" };
 import { expectAccessible, goTo, memory, newUser, open, picture } from "./browser.ts";
 
@@ -53,8 +54,49 @@ it.each([
   }
 });
 
-it("answers a strange address with a page", async () => {
-  const page = await open("nowhere/at/all?x=%");
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
-  expect(await page.getByRole("alert").count()).toBe(0);
+it("breaks no word in two at 1280 pixels", async () => {
+  const page = await open();
+  for (const [name, place] of Object.entries(places())) {
+    await goTo(page, place);
+    await page.getByText("Loading").first().waitFor({ state: "detached" });
+    await page.locator("main h1, main h2").first().waitFor();
+    await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+    expect(await brokenWords(page), name).toEqual([]);
+  }
 });
+
+it("has a header of one row on a phone", async () => {
+  const page = await open(`users/${encodeURIComponent(user)}`, { width: 390 });
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  expect((await page.locator("header.top").boundingBox())?.height).toBeLessThanOrEqual(50);
+});
+
+it.each(["nonsense", "nowhere/at/all?x=%", "users", "users/alice/nonsense"])(
+  "says that there is no page at %s",
+  async (place) => {
+    const page = await open(place);
+    await page.getByText(`Nothing is at #/${place}`).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Go to the first page" }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+  },
+);
+
+/** Words of up to twenty letters that stand on more than one line. */
+const brokenWords = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    const broken = [];
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      if (node.parentElement.closest("pre, svg") !== null) continue;
+      for (const { index, 0: word } of node.data.matchAll(/[\\p{L}\\p{N}]{2,20}(?![\\p{L}\\p{N}_])/gu)) {
+        if (/[\\p{L}\\p{N}_]/u.test(node.data[index - 1] ?? "")) continue;
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word);
+      }
+    }
+    return broken;
+  })()`);

@@ -30,7 +30,7 @@ export function ReviewBar({
   const all = selected === shown;
   return (
     <div class="review" role="group" aria-label="Selected memories">
-      <label>
+      <label class="check">
         <input
           type="checkbox"
           checked={all}

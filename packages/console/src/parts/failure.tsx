@@ -10,7 +10,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: (() => void)
   return (
     <div class="failure" role="alert">
       <p>
-        <strong>{known?.code ?? "error"}</strong> {message}
+        <strong>{known?.code ?? "error"}</strong> {known?.code === "network" ? <Unanswered /> : message}
       </p>
       {known !== null && known.details.length > 0 && (
         <ul>
@@ -34,3 +34,19 @@ export function Failure({ error, retry }: { error: unknown; retry?: (() => void)
     </div>
   );
 }
+
+const isLocal = (): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+
+/** The browser says no more than that a request failed. */
+const Unanswered = () => (
+  <>
+    Nothing answers at {location.origin}.{" "}
+    {isLocal() ? (
+      <>
+        Is <code>npm start</code> running?
+      </>
+    ) : (
+      "Are you online, and is the Worker deployed?"
+    )}
+  </>
+);

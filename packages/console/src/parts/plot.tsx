@@ -31,7 +31,14 @@ export function Plot({ title, as, times, series, format }: Props) {
       {
         width: Math.max(200, element.clientWidth),
         height: HEIGHT,
-        legend: { show: series.length > 1 },
+        legend: {
+          show: series.length > 1,
+          markers: { width: 0, fill: (_, i) => series[i - 1]?.colour ?? "" },
+        },
+        // Where the pointer is, or else the last time: a legend without values is empty boxes.
+        hooks: {
+          setLegend: [(self) => self.legend.idx == null && self.setLegend({ idx: times.length - 1 })],
+        },
         cursor: { drag: { x: false, y: false } },
         scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
         axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
@@ -42,13 +49,14 @@ export function Plot({ title, as, times, series, format }: Props) {
             stroke: colour,
             width: 2,
             ...(as === "bars" && { fill: colour, ...(bars && { paths: bars }), points: { show: false } }),
-            value: (_: unknown, value: number | null) => (value === null ? "" : format(value)),
+            value: (_: unknown, value: number | null) => (value === null ? "none" : format(value)),
           })),
         ],
       },
       [times.map((at) => at / 1000), ...series.map(({ values }) => [...values])],
       element,
     );
+    plot.setLegend({ idx: times.length - 1 });
     const resize = new ResizeObserver(() =>
       plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }),
     );

@@ -5,6 +5,13 @@ import type { Loaded, Pages } from "./load.ts";
 /** What is shown while there is nothing: what it would be, and what to do. */
 export const Empty = ({ children }: { children: ComponentChildren }) => <p class="empty">{children}</p>;
 
+/** The address names a page that does not exist. */
+export const NoPage = () => (
+  <Empty>
+    Nothing is at <code>{location.hash}</code>. <a href="#/">Go to the first page</a>.
+  </Empty>
+);
+
 /** What is loaded, or that it is loading, or why it failed. */
 export function Shown<T>({ of, children }: { of: Loaded<T>; children: (value: T) => ComponentChildren }) {
   return (

@@ -4,19 +4,19 @@ import { AuditPage } from "../leaving/audit-page.tsx";
 import { RegistryPage } from "../entries/registry-page.tsx";
 import { OverviewPage } from "../overview/overview-page.tsx";
 import { useLoad } from "../parts/load.ts";
-import { Shown } from "../parts/states.tsx";
+import { NoPage, Shown } from "../parts/states.tsx";
 import { UndoProvider } from "../parts/undo.tsx";
 import { UserPage } from "./user-page.tsx";
 import { Header } from "./header.tsx";
 import { go, to, useRoute } from "./route.ts";
 import {
-  address,
   forgetToken,
   givenLink,
   keepToken,
   keptToken,
   type Link,
   may,
+  reach,
   type Session,
   SessionProvider,
   sessionOf,
@@ -33,7 +33,7 @@ export function App() {
 }
 
 async function loadSettings(signal: AbortSignal): Promise<Settings> {
-  const answer = await fetch(`${address()}/console/settings.json`, { signal });
+  const answer = await reach("/console/settings.json", { signal });
   if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
   return (await answer.json()) as Settings;
 }
@@ -143,5 +143,11 @@ function Place({ session }: { session: Session }) {
   // A token of one user has nothing to see beside that user.
   if (area === undefined && session.user !== "*" && !may(session, "admin"))
     return <UserPage user={session.user} tab={undefined} rest={[]} />;
-  return <OverviewPage />;
+  if (area === undefined) return <OverviewPage />;
+  return (
+    <>
+      <h1>No such page</h1>
+      <NoPage />
+    </>
+  );
 }

@@ -46,7 +46,7 @@ export function Header({ signOut, version }: { signOut: () => void; version: str
           </a>
         )}
       </nav>
-      {seesAll && <FindUser />}
+      {seesAll && <FindUser always={area === undefined} />}
       <div class="tools">
         {session.expiresAt !== null && (
           <span class="quiet hide-small">token until {timeText(session.expiresAt)}</span>
@@ -62,12 +62,12 @@ export function Header({ signOut, version }: { signOut: () => void; version: str
   );
 }
 
-/** Opens a user by the id. */
-function FindUser() {
+/** Opens a user by the id. A narrow window shows it on the overview only. */
+function FindUser({ always }: { always: boolean }) {
   const [id, setId] = useState("");
   return (
     <form
-      class="find"
+      class={always ? "find" : "find hide-small"}
       onSubmit={(event) => {
         event.preventDefault();
         if (id.trim() !== "") go(to(["users", id.trim()]));

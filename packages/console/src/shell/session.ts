@@ -28,6 +28,16 @@ export type TextAnswer = { text: string; version: string };
 /** The Worker's address, with the path that it is mounted under. */
 export const address = (): string => location.origin + location.pathname.replace(/\/console\/?$/, "");
 
+/** `fetch` from the Worker. Rejects with the client's code if nothing answers. */
+export async function reach(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address() + path, init);
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    throw new CairnError({ code: "network", message: "no answer" }, { status: 0, cause, call: path });
+  }
+}
+
 /** Throws an `Error` with words for the user, if the text is no token that the page takes. */
 export function sessionOf(token: string, { issuer }: Settings): Session {
   const claims = claimsOf(token.trim());
@@ -60,7 +70,7 @@ async function textCall(
 ): Promise<TextAnswer> {
   const search = new URLSearchParams(query).toString();
   const call = `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
-  const answer = await fetch(address() + call, {
+  const answer = await reach(call, {
     method,
     headers: {
       Authorization: `Bearer ${token}`,
@@ -118,7 +128,7 @@ export function userOf({ value }: Link): string | null {
 /** The token of a link. Rejects with `CairnError`: a code was used before, or is too old. */
 export async function tokenOf({ kind, value }: Link): Promise<string> {
   if (kind === "token") return value;
-  const answer = await fetch(`${address()}/console/session`, {
+  const answer = await reach("/console/session", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ code: value }),

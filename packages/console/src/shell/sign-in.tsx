@@ -26,9 +26,9 @@ export function SignIn({
       >
         <label>
           {settings.issuer === undefined ? "Token" : `Login of ${settings.issuer}`}
-          <textarea
+          <input
+            type="text"
             required
-            rows={4}
             spellcheck={false}
             autocomplete="off"
             value={token}

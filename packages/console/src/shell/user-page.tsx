@@ -5,6 +5,7 @@ import { LeavingPage } from "../leaving/leaving-page.tsx";
 import { InboxPage } from "../memories/inbox-page.tsx";
 import { WaitingCount } from "../memories/waiting-count.ts";
 import { useLoad } from "../parts/load.ts";
+import { NoPage } from "../parts/states.tsx";
 import { count } from "../parts/numbers.ts";
 import { MemoriesPage } from "../memories/memories-page.tsx";
 import { RecallPage } from "../recall/recall-page.tsx";
@@ -44,7 +45,7 @@ export function UserPage({
   tab: string | undefined;
   rest: readonly string[];
 }) {
-  const tab = TABS.find((one) => one.name === name) ?? TABS[0];
+  const tab = TABS.find((one) => one.name === name);
   const session = useSession();
   const summary = useLoad(
     (signal) =>
@@ -77,7 +78,7 @@ export function UserPage({
         </nav>
       </div>
       {/* Nothing of one user is shown while another one's is loading. */}
-      <Fragment key={user}>{tab?.show(user, rest)}</Fragment>
+      <Fragment key={user}>{tab === undefined ? <NoPage /> : tab.show(user, rest)}</Fragment>
     </WaitingCount.Provider>
   );
 }
