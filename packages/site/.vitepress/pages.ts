@@ -1,7 +1,7 @@
 // The pages of docs/, and the order in which docs/README.md lists them.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { targetOf } from "../../dev/links.ts";
+import { ON_GITHUB, targetOf } from "../../dev/links.ts";
 
 export const root = join(import.meta.dirname, "../../..");
 export type Item = { text: string; link: string };
@@ -29,6 +29,7 @@ const titleOf = (page: string): string => /^# (.+)$/m.exec(read(page))?.[1] ?? p
 function itemsOf(section: string): Item[] {
   return Array.from(section.matchAll(/\[([^\]]+)\]\(([^)]+\.md)\)/g)).flatMap(([, text = "", link = ""]) => {
     const page = targetOf(link, INDEX)?.path ?? INDEX;
+    if (!page.startsWith("docs/")) return [{ text, link: `${ON_GITHUB}${page}` }];
     const item = { text, link: addressOf(page) };
     if (!page.endsWith("/README.md")) return [item];
     const folder = page.slice(0, -"README.md".length);
