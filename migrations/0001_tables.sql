@@ -43,6 +43,9 @@ CREATE TABLE memories (
 -- Lists go on after the id of the last memory, not after its version: a correction makes a new one of these.
 CREATE INDEX memories_by_age ON memories (user_hash, created_at, id, terms) WHERE corrected_at IS NULL;
 
+-- Counts what waits for review. No other row is in it, so no other write pays for it.
+CREATE INDEX memories_waiting ON memories (status, corrected_at) WHERE status = 'quarantined' AND corrected_at IS NULL;
+
 -- The number of each user's last write of memories: a write that arrives after a later one is known by it, and does nothing.
 -- And the fence of an erased user: versions up to `erased_up_to`, and rows of an epoch before this one, are read by nobody
 -- and written no more, however late they arrive.

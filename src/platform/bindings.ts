@@ -29,7 +29,7 @@ import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
 import type { CountTokens, TokenizerName } from "../domain/context/tokens.ts";
 import type { LanguageModel } from "./models/language-model.ts";
 import { type ModelBindings, modelFromBindings } from "./models/model-from-bindings.ts";
-import { AnalyticsEngine } from "./metrics/analytics-engine.ts";
+import { AnalyticsEngine, type Dataset } from "./metrics/analytics-engine.ts";
 import { MeasuredModel } from "./metrics/measured-model.ts";
 import { measuredRecords } from "./metrics/measured-records.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -89,7 +89,7 @@ export type Bindings = Omit<
     CONSOLE?: string;
     VECTORIZE?: VectorizeBinding;
     /** Takes a data point of each call. */
-    METRICS?: AnalyticsEngineDataset;
+    METRICS?: Dataset;
     /** The jurisdiction of the users' objects: fixed with the first call. */
     JURISDICTION?: string;
   };

@@ -43,6 +43,7 @@ import { health, PROBED_MS, RECENT_MS } from "./routes/health.ts";
 import { mcp } from "./routes/mcp.ts";
 import { memories } from "./routes/memories.ts";
 import { messages } from "./routes/messages.ts";
+import { metrics } from "./routes/metrics.ts";
 import { predicateRules } from "./routes/predicates.ts";
 import { promptCache } from "./routes/prompt-cache.ts";
 import { recalls } from "./routes/recall.ts";
@@ -86,6 +87,7 @@ export function createApp(
     predicateRules,
     extraction,
     usage,
+    metrics,
     statistics,
     changes,
     erasures,

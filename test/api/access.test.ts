@@ -116,6 +116,7 @@ it("documents each route with its scope, but for pages, files and other protocol
     "GET /console/settings.json: open, nobody",
     "GET /console/{file}: open, nobody",
     "POST /mcp: by tool, named user",
+    "GET /metrics: admin, tenant",
     "GET /openapi.json: open, nobody",
   ]);
 });

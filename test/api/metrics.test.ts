@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Bindings } from "../../src/platform/bindings.ts";
 import { userHash } from "../../src/domain/ids.ts";
-import { AnalyticsEngine } from "../../src/platform/metrics/analytics-engine.ts";
+import { AnalyticsEngine, type Dataset } from "../../src/platform/metrics/analytics-engine.ts";
 import { FullDatabase, OvertakenWrite, RefusedWrite } from "../../src/platform/d1/write-errors.ts";
 import { measuredRecords } from "../../src/platform/metrics/measured-records.ts";
 import { MeasuredModel } from "../../src/platform/metrics/measured-model.ts";
@@ -22,7 +22,7 @@ import { operationOf } from "../../src/worker/http/guard.ts";
 
 afterEach(restore);
 
-type Point = Parameters<AnalyticsEngineDataset["writeDataPoint"]>[0];
+type Point = Parameters<Dataset["writeDataPoint"]>[0];
 
 /** Calls a Worker of its own, to which a dataset is bound. */
 async function measured(makePorts = realPorts, failure?: Error) {
@@ -34,8 +34,7 @@ async function measured(makePorts = realPorts, failure?: Error) {
     },
   };
   const app = createApp((bindings) => makePorts(bindings));
-  // A dataset of the platform has no other method.
-  const bound = { ...env, METRICS } as Bindings;
+  const bound: Bindings = { ...env, METRICS };
   const bearer = await token("*");
   const call = async (path: string, json?: unknown, given = bearer) => {
     const answer = await app.request(
@@ -54,7 +53,7 @@ async function measured(makePorts = realPorts, failure?: Error) {
 }
 
 /** The point of the last call, which is written after its answer. */
-async function pointOf(points: readonly (Point | undefined)[], calls: number) {
+async function pointOf(points: readonly Point[], calls: number) {
   await expect.poll(() => points.length).toBe(calls);
   const { blobs = [], doubles = [], indexes = [] } = points[calls - 1] ?? {};
   return { blobs, doubles, indexes };
@@ -230,7 +229,7 @@ it("tells of a chore of an alarm that failed", async () => {
 it("keeps the index within the platform's 96 bytes", () => {
   for (const one of declared) expect(operationOf(one).length).toBeLessThanOrEqual(96);
   const indexes: unknown[] = [];
-  new AnalyticsEngine({ writeDataPoint: (point) => indexes.push(point?.indexes?.[0]) }).write({
+  new AnalyticsEngine({ writeDataPoint: (point) => indexes.push(point.indexes[0]) }).write({
     kind: "model",
     name: "m".repeat(300),
     code: "ok",

@@ -216,6 +216,7 @@ function faultyRecords(real: MemoryRecords): MemoryRecords {
     exported: (owner, page) => read(() => real.exported(owner, page)),
     owners: (page) => read(() => real.owners(page)),
     createdByDay: (from) => read(() => real.createdByDay(from)),
+    waiting: () => read(() => real.waiting()),
     check: () => read(() => real.check()),
   };
 }
@@ -240,6 +241,7 @@ function faultyErasures(real: ErasureRecords): ErasureRecords {
     versionsOfScope: (scope) => read(() => real.versionsOfScope(scope)),
     eraseVersions: (...given) => write("other", () => real.eraseVersions(...given), leave),
     running: (page) => read(() => real.running(page)),
+    unfinished: () => read(() => real.unfinished()),
     hasThread: (id) => read(() => real.hasThread(id)),
     keys: () => read(() => real.keys()),
   };

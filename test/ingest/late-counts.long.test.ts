@@ -16,6 +16,7 @@ it("takes a call back that D1 counts after nobody waits for it any more", async 
   const late = Promise.withResolvers<boolean>();
   const ended: number[] = [];
   const tenant = {
+    of: async () => ({ calls: 0, tokens: 0 }),
     begin: () => late.promise,
     end: async (_: number, { calls }: { calls: number }) => void ended.push(calls),
   };

@@ -2,8 +2,8 @@
 export type CreatedOnDay = { day: number; count: number; users: number };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The day of the column `created_at`. */
-const DAY = `(created_at - created_at % ${DAY_MS})`;
+/** The day of the column `created_at`; before the day ?3, the one before it. */
+const DAY = `MAX(created_at - created_at % ${DAY_MS}, ?3 - ${DAY_MS})`;
 
 /** Rows of an index that one statement reads: some 11 ms, in which no write of the database gets its turn. */
 export const counting = { slice: 20_000 };
@@ -11,7 +11,7 @@ export const counting = { slice: 20_000 };
 /** `index`: begins with the user. `where`: its own condition. `count`: the SQL of the number. */
 type Counted = { table: string; index: string; where: string; count: string };
 
-/** Counts by the day of the creation, from a time on. Reads the whole index, some users at a time. */
+/** Counts by the day of the creation, from a day on; what is older, in the day before that. Reads the whole index, some users at a time. */
 export async function countedByDay(
   database: D1Database,
   { table, index, where, count }: Counted,
@@ -27,7 +27,7 @@ export async function countedByDay(
     const { results } = await database
       .prepare(
         `SELECT ${DAY} AS day, ${count} AS count, COUNT(DISTINCT user_hash) AS users ${rows}
-           AND user_hash <= ?2 AND created_at >= ?3 GROUP BY day`,
+           AND user_hash <= ?2 GROUP BY day`,
       )
       .bind(after, last ?? "\uffff", from)
       .all<CreatedOnDay>();

@@ -8,6 +8,8 @@ import { OLD_USERS } from "./user-catalogue.ts";
 
 /** The fence of a user's erasure: versions up to `upTo`, and rows of epochs before `epoch`, are deleted. */
 export type Fence = { user: UserHash; epoch: number; upTo: number };
+/** `since`: null where there are none. */
+export type Unfinished = { count: number; since: number | null };
 export type RunningPage = { before: number; limit: number; turn: number };
 export type ErasedTable = keyof typeof OLD;
 /** Memories of one scope, up to a version. */
@@ -36,6 +38,8 @@ export interface ErasureRecords {
    * The ids of running erasures that were requested before a time, at most `limit`. `turn` selects the page.
    */
   running(page: RunningPage): Promise<string[]>;
+  /** Counts the running ones, and tells when the oldest was requested. */
+  unfinished(): Promise<Unfinished>;
   hasThread(id: string): Promise<boolean>;
   /** Notes a public key that receipts are signed with from now on. */
   addKey(key: PublicKey): Promise<void>;
@@ -49,6 +53,8 @@ const NOTE = `INSERT INTO erasures (id, revision, state) VALUES (?1, ?2, ?3)
   ON CONFLICT (id) DO UPDATE SET revision = ?2, state = ?3 WHERE revision < ?2`;
 const KEY = "INSERT OR IGNORE INTO receipt_keys (kid, jwk) VALUES (?1, ?2)";
 const RUNNING = "FROM erasures WHERE state ->> '$.status' = 'running' AND state ->> '$.requestedAt' < ?1";
+export const UNFINISHED = `SELECT COUNT(*) AS count, MIN(state ->> '$.requestedAt') AS since
+  FROM erasures INDEXED BY erasures_running WHERE state ->> '$.status' = 'running'`;
 const SOME_RUNNING = `SELECT id ${RUNNING} ORDER BY state ->> '$.requestedAt', id LIMIT ?2
   OFFSET ?2 * (?3 % MAX(1, ((SELECT COUNT(*) ${RUNNING}) + ?2 - 1) / ?2))`;
 
@@ -95,6 +101,11 @@ export class D1ErasureRecords implements ErasureRecords {
   async running({ before, limit, turn }: RunningPage): Promise<string[]> {
     const found = this.#prepare(SOME_RUNNING, before, limit, turn).all<{ id: string }>();
     return (await withDeadline(found, WITHIN_MS)).results.map(({ id }) => id);
+  }
+
+  async unfinished(): Promise<Unfinished> {
+    const found = this.#prepare(UNFINISHED).first<Unfinished>();
+    return (await withDeadline(found, WITHIN_MS)) ?? { count: 0, since: null };
   }
 
   async hasThread(id: string): Promise<boolean> {

@@ -69,8 +69,13 @@ export interface MemoryRecords {
   exported(owner: UserHash, page: VersionPage): Promise<ExportedRow[]>;
   /** The owners of past or present memories and threads, in the order of their hashes. */
   owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
-  /** Counts the tenant's memories by the day of their creation, from a time on. Reads the index of all. */
+  /**
+   * Counts the tenant's memories by the day of their creation, from a time on; older ones in the day before that. Reads the index
+   * of all.
+   */
   createdByDay(from: number): Promise<CreatedOnDay[]>;
+  /** Counts the memories in quarantine, up to `MOST_WAITING`. */
+  waiting(): Promise<number>;
   /** Rejects unless the database answers and its migrations are applied. */
   check(): Promise<void>;
 }
@@ -82,6 +87,11 @@ const BY_DAY = {
   where: "corrected_at IS NULL",
   count: "COUNT(DISTINCT id)",
 };
+
+/** Rows of an index that a count of what waits reads at most. */
+export const MOST_WAITING = 10_000;
+export const WAITING = `SELECT COUNT(*) AS n FROM (SELECT 1 FROM memories INDEXED BY memories_waiting
+  WHERE status = 'quarantined' AND corrected_at IS NULL LIMIT ${MOST_WAITING})`;
 
 /** A slower write counts as failed, and may still happen. */
 const WRITE_WITHIN_MS = 10_000;
@@ -235,6 +245,10 @@ export class D1MemoryRecords implements MemoryRecords {
 
   async createdByDay(from: number): Promise<CreatedOnDay[]> {
     return countedByDay(this.#database, BY_DAY, from);
+  }
+
+  async waiting(): Promise<number> {
+    return (await this.#database.prepare(WAITING).first<number>("n")) ?? 0;
   }
 
   async check(): Promise<void> {

@@ -72,6 +72,10 @@ export const shardedRecords = (shards: readonly Shard<MemoryRecords>[]): MemoryR
     return owners.toSorted(ascending).slice(0, page.limit);
   },
   createdByDay: async (from) => summedByDay(await fromAll(shards, (records) => records.createdByDay(from))),
+  waiting: async () => {
+    const counts = await fromAll(shards, async (records) => [await records.waiting()]);
+    return counts.reduce((sum, count) => sum + count, 0);
+  },
   check: async () => {
     await Promise.all(shards.map(({ store }) => store.check()));
   },
@@ -117,6 +121,13 @@ const shardedErasures = (
     eraseVersions: (user) => user,
   }),
   running: (page) => fromAllUnmarked(shards, (erasures) => erasures.running(page)),
+  unfinished: async () => {
+    const all = await fromAll(shards, async (erasures) => [await erasures.unfinished()]);
+    return {
+      count: all.reduce((sum, { count }) => sum + count, 0),
+      since: all.map(({ since }) => since).reduce(earlier, null),
+    };
+  },
   addKey: async (key) => (await guarded(main)).addKey(key),
   keys: async () => (await guarded(main)).keys(),
 });
@@ -130,3 +141,6 @@ function userOf(id: string): UserHash {
 
 /** As SQLite sorts: ids and hashes are ASCII. */
 const ascending = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const earlier = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);

@@ -5,6 +5,8 @@ import type { ModelQuota } from "../quotas.ts";
 export interface TenantModelUsage {
   /** Counts a call before it is made. False, without a write, if the quota of the day is used up. */
   begin(day: number): Promise<boolean>;
+  /** The calls and tokens of a day, as far as a quota has them counted. */
+  of(day: number): Promise<{ calls: number; tokens: number }>;
   /** Adds the tokens of a call that `begin` has counted, and its further calls: a negative number takes some back. */
   end(day: number, usage: Ingest["usage"]): Promise<void>;
 }
@@ -44,6 +46,14 @@ export class D1TenantModelUsage implements TenantModelUsage {
     } catch (error) {
       console.error({ message: "old counts of the language model stay", error: String(error) });
     }
+  }
+
+  async of(day: number): Promise<{ calls: number; tokens: number }> {
+    const [row] = await this.#run<{ calls: number; tokens: number }>(
+      "SELECT calls, tokens FROM tenant_model_usage WHERE day = ?",
+      day,
+    );
+    return row ?? { calls: 0, tokens: 0 };
   }
 
   async end(day: number, { calls, inputTokens, outputTokens }: Ingest["usage"]): Promise<void> {

@@ -22,6 +22,8 @@ export interface WebhookBreaker {
   broken(now: number): Promise<BrokenWebhook | null>;
   /** Users who wait, the one that waits longest first. */
   waiting(limit: number): Promise<WaitingUser[]>;
+  /** Counts those. */
+  countWaiting(): Promise<number>;
   /** Takes places out of the line: a user who joined it again since has another one. */
   leave(places: readonly number[]): Promise<void>;
   /** Puts a user at the end of the line. */
@@ -106,6 +108,10 @@ export class D1WebhookBreaker implements WebhookBreaker {
 
   async resume(): Promise<number> {
     await this.succeeded();
+    return this.countWaiting();
+  }
+
+  async countWaiting(): Promise<number> {
     const counted = await this.#db
       .prepare("SELECT COUNT(*) AS n FROM webhook_waiting")
       .first<{ n: number }>();

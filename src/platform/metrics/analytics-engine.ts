@@ -5,15 +5,20 @@ const LONGEST_INDEX = 96;
 const NO_PARTS = { object: 0, d1: 0, embedder: 0 };
 const NO_USAGE = { inputTokens: 0, outputTokens: 0 };
 
+/** A dataset of the platform, as far as it is used. */
+export type Dataset = {
+  writeDataPoint(point: { indexes: string[]; blobs: string[]; doubles: number[] }): void;
+};
+
 /**
  * Writes data points to Workers Analytics Engine. docs/reference/metrics.md names the columns: their order is fixed, and new ones come last.
  * The index is the name: where the platform samples, it keeps the points of a rare route.
  */
 export class AnalyticsEngine implements Metrics {
-  readonly #dataset: Pick<AnalyticsEngineDataset, "writeDataPoint">;
+  readonly #dataset: Dataset;
   #failed = false;
 
-  constructor(dataset: Pick<AnalyticsEngineDataset, "writeDataPoint">) {
+  constructor(dataset: Dataset) {
     this.#dataset = dataset;
   }
 

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../domain/errors.ts";
 import type { TenantStatistics } from "../../domain/schema/statistics.ts";
-import { percentile } from "../../domain/usage/recall-hours.ts";
+import { percentile, type RecallHour } from "../../domain/usage/recall-hours.ts";
+import type { JobRow } from "../../platform/d1/tables.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { Services } from "../services.ts";
 
@@ -9,11 +10,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const RECALLS = "recalls";
 
 type Counts = Pick<TenantStatistics, "users" | "memories" | "threads" | "countedAt">;
-type Counting = Pick<Services, "users" | "records" | "catalogue" | "jobs" | "now">;
+export type Counting = Pick<Services, "users" | "records" | "catalogue" | "jobs" | "now">;
+
+type Metered = Pick<Services, "recallMeter" | "promptCacheUsage" | "now">;
 
 /** The job whose detail is the last count. */
 const COUNTS = "statistics";
-/** Memories and threads that are counted at each call, in some milliseconds of D1. Of more, the last count is kept. */
+/** Users, memories and threads that are counted at each call, in some milliseconds of D1. Of more, the last count is kept. */
 const FEW = 5_000;
 /** A call renews a count of this age after its answer; the cron one of a day. */
 const STALE_MS = 60 * 60_000;
@@ -21,16 +24,15 @@ const DAYS = 366;
 
 /** Counts from D1 and, of recalls, from the registry, for so many days. `later`: runs work after the answer. */
 export async function tenantStatistics(
-  services: Counting & Pick<Services, "recallMeter" | "promptCacheUsage">,
+  services: Counting & Metered,
   days: number,
   later: (work: Promise<void>) => void,
 ): Promise<Result<TenantStatistics>> {
-  const { promptCacheUsage, now } = services;
+  const { now } = services;
   const from = startOf(now(), days);
-  await keepRecalls(services);
   const [counted, hours] = await Promise.all([
     d1Result(() => countsOf(services, later)),
-    promptCacheUsage(RECALLS).then((object) => object.recallHours({ from, to: now() })),
+    recallHours(services, days),
   ]);
   if (!counted.ok) return counted;
   const recalls = hours.map((one) => {
@@ -61,10 +63,27 @@ async function countsOf(services: Counting, later: (work: Promise<void>) => void
         (error: unknown) => console.error({ message: "the tenant was not counted", error: String(error) }),
       ),
     );
-  return { ...(JSON.parse(kept.detail) as Omit<Counts, "countedAt">), countedAt: kept.startedAt };
+  return countsIn(kept);
 }
 
-async function count({ users, records, catalogue, jobs, now }: Counting): Promise<Counts> {
+/** The count for a monitor, which asks each minute: a small tenant is counted once an hour, and only the cron counts a large one. */
+export async function monitoredCounts(services: Counting): Promise<Counts> {
+  const kept = await services.jobs.get(COUNTS);
+  return kept !== undefined && (kept.done > FEW || services.now() - kept.startedAt < STALE_MS)
+    ? countsIn(kept)
+    : count(services, { keepsFew: true });
+}
+
+const countsIn = ({ detail, startedAt }: JobRow): Counts => ({
+  // It was written by `count`.
+  ...(JSON.parse(detail) as Omit<Counts, "countedAt">),
+  countedAt: startedAt,
+});
+
+async function count(
+  { users, records, catalogue, jobs, now }: Counting,
+  { keepsFew = false } = {},
+): Promise<Counts> {
   const countedAt = now();
   const from = startOf(countedAt, DAYS);
   const [userCount, memories, threads] = await Promise.all([
@@ -73,8 +92,8 @@ async function count({ users, records, catalogue, jobs, now }: Counting): Promis
     catalogue.createdByDay(from),
   ]);
   const counts = { users: userCount, memories, threads };
-  const done = [...memories, ...threads].reduce((sum, day) => sum + day.count, 0);
-  if (done > FEW)
+  const done = [...memories, ...threads].reduce((sum, day) => sum + day.count, userCount);
+  if (keepsFew || done > FEW)
     await jobs.start({
       name: COUNTS,
       detail: JSON.stringify(counts),
@@ -88,12 +107,16 @@ async function count({ users, records, catalogue, jobs, now }: Counting): Promis
 /** The first moment of so many days, of which `time` is in the last. */
 const startOf = (time: number, days: number): number => time - (time % DAY_MS) - (days - 1) * DAY_MS;
 
+/** The recalls of so many days by the hour, with those that this isolate has counted. */
+export async function recallHours(services: Metered, days: number): Promise<RecallHour[]> {
+  await keepRecalls(services);
+  const { promptCacheUsage, now } = services;
+  const object = await promptCacheUsage(RECALLS);
+  return object.recallHours({ from: startOf(now(), days), to: now() });
+}
+
 /** Hands what this isolate has counted to the object that keeps it, at most once a minute. What it does not take is lost. */
-export async function keepRecalls({
-  recallMeter,
-  promptCacheUsage,
-  now,
-}: Pick<Services, "recallMeter" | "promptCacheUsage" | "now">): Promise<void> {
+export async function keepRecalls({ recallMeter, promptCacheUsage, now }: Metered): Promise<void> {
   const hours = recallMeter.handOver(now());
   if (hours.length === 0) return;
   try {

@@ -18,7 +18,7 @@ export async function startTenantReindex(needs: Needs): Promise<Result<TenantRei
   return started.ok ? ok({ status: "running", owners: 0, startedAt: job.startedAt }) : started;
 }
 
-export async function tenantReindexState({ jobs }: Needs): Promise<Result<TenantReindex>> {
+export async function tenantReindexState({ jobs }: Pick<Needs, "jobs">): Promise<Result<TenantReindex>> {
   const job = await d1Result(() => jobs.get(REINDEX));
   if (!job.ok) return job;
   return ok(job.value === undefined ? { status: "none", owners: 0 } : stateOf(job.value));
