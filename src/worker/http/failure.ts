@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { type ErrorCode, errors, type Failure, type Result } from "../../domain/errors.ts";
+import { type ErrorCode, errors, type Failure, knownCode, type Result } from "../../domain/errors.ts";
 import { storageFailureOf } from "../../platform/storage-failure.ts";
 import type { AppEnv } from "./context.ts";
 
@@ -24,7 +24,9 @@ export function unwrap<T>(result: Result<T>): T {
 }
 
 /** The one envelope of errors, with the headers of its status. */
-export function answerFailure(c: Context<AppEnv>, { code, message, details }: Omit<Failure, "ok">): Response {
+export function answerFailure(c: Context<AppEnv>, failure: Omit<Failure, "ok">): Response {
+  const { message, details } = failure;
+  const code = knownCode(failure.code) ?? codeOfUnexpected(unknownCode(failure), c.get("requestId"));
   c.set("failure", code);
   const [status, standard] = errors[code];
   const error = {
@@ -37,6 +39,10 @@ export function answerFailure(c: Context<AppEnv>, { code, message, details }: Om
   if (status === 503) c.header("Retry-After", String(code === "daily_limit" ? untilTomorrow(c) : 2));
   return c.json({ error }, status as ContentfulStatusCode);
 }
+
+/** An object of another version answers it, and this one has no status for it. */
+export const unknownCode = ({ code }: Pick<Failure, "code">): Error =>
+  new Error(`an object of another version answered ${code}`);
 
 /** Seconds until 0:00 UTC. */
 const untilTomorrow = (c: Context<AppEnv>): number =>

@@ -7,9 +7,10 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import { version } from "../../../package.json";
-import { type ErrorCode, errors, fail, type Failure, type Result } from "../../domain/errors.ts";
+import { type ErrorCode, errors, fail, type Failure, knownCode, type Result } from "../../domain/errors.ts";
 import { aboutMe, aboutMePrompt } from "./about-me.ts";
 import { allows } from "./access.ts";
+import { unknownCode } from "../http/failure.ts";
 import { failureText } from "./text.ts";
 import { instructions } from "./instructions.ts";
 import { listResources, readResource, resourceTemplates } from "./resources.ts";
@@ -84,15 +85,18 @@ const missingScope = ({ access }: Context, scope: "read" | "write") =>
       : `The ${wordOf(access.caller)} lacks the scope '${scope}'.`,
   });
 
-/** Turns an unexpected error into a failure without its text. */
+/** Turns an unexpected error, or a code of another version, into a failure without its text. */
 async function catchUnexpected<T>(
-  { unexpected }: RequestContext,
+  context: RequestContext,
   work: () => Promise<Result<T>>,
 ): Promise<Result<T>> {
   try {
-    return await work();
+    const result = await work();
+    if (result.ok) return result;
+    const code = knownCode(result.code);
+    return code === null ? context.unexpected(unknownCode(result)) : { ...result, code };
   } catch (error) {
-    return unexpected(error);
+    return context.unexpected(error);
   }
 }
 
