@@ -12,7 +12,10 @@ import { LIVE_IDS } from "./thread-store.ts";
 /** Appends of an hour reach the catalogue together: only the list of all threads is that much behind. */
 const TOUCH_AFTER_MS = 60 * 60_000;
 const LAST_RETRY_MS = 60 * 60_000;
+/** A deleted thread that is still listed is worse than an old time. */
+const LAST_RETRY_OF_REMOVAL_MS = 5 * 60_000;
 const NAME = "catalogue of threads";
+const REMOVAL = "removal from the catalogue of threads";
 /** Threads that one drain writes. */
 const SLICE = 100;
 
@@ -101,7 +104,8 @@ export class CatalogueWriter {
   /** D1 took a write. If it was away, nothing waits for the end of a long pause. */
   succeeded(): void {
     const { sql, failures, alarms, now } = this.#deps;
-    if (!failures.succeeded(NAME)) return;
+    const failed = [NAME, REMOVAL].filter((name) => failures.succeeded(name));
+    if (failed.length === 0) return;
     sql.exec("UPDATE catalogue_changes SET due_at = ?1 WHERE due_at > ?1", now());
     alarms.scheduleBy(this.nextDue());
   }
@@ -142,7 +146,7 @@ export class CatalogueWriter {
       console.error({ message: "the catalogue of threads was not written", error: String(error) });
       if (error instanceof ErasedWrite) erasureEpoch.reach(error);
       // D1 takes it in the epoch that it knows.
-      if (erasureEpoch.current === epoch) this.#putOff(due);
+      if (erasureEpoch.current === epoch) this.#putOff(due, new Set(remove));
       else if (error instanceof ErasedWrite) again = true;
     } finally {
       this.#draining = false;
@@ -156,10 +160,18 @@ export class CatalogueWriter {
       this.#deps.sql.exec("DELETE FROM catalogue_changes WHERE thread_id = ? AND version = ?", id, version);
   }
 
-  #putOff(changes: readonly Change[]): void {
-    const later = this.#deps.failures.failed(NAME, { now: this.#deps.now(), last: LAST_RETRY_MS });
-    this.#deps.owner.putOff(later);
+  #putOff(changes: readonly Change[], removed: ReadonlySet<string>): void {
+    const { sql, failures, owner } = this.#deps;
+    const now = this.#deps.now();
+    const later = failures.failed(NAME, { now, last: LAST_RETRY_MS });
+    const soon =
+      removed.size === 0 ? later : failures.failed(REMOVAL, { now, last: LAST_RETRY_OF_REMOVAL_MS });
+    owner.putOff(later);
     for (const { thread_id: id } of changes)
-      this.#deps.sql.exec("UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?", later, id);
+      sql.exec(
+        "UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?",
+        removed.has(id) ? soon : later,
+        id,
+      );
   }
 }
