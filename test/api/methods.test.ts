@@ -146,7 +146,7 @@ it("answer with the code and the fields of a refusal", async () => {
 });
 
 it.each([
-  ["no user", "recall", [undefined, { query: "x" }], "not sent: a part of the path is missing, not a string"],
+  ["no user", "recall", [undefined, { query: "x" }], "recall: `arguments.0` is missing"],
   ["a user that no path carries", "kv.list", [".."], "not sent: a part of the path is '..'"],
   [
     "an option that there is not",
@@ -154,8 +154,11 @@ it.each([
     ["alice", { query: "x" }, { wait: 1 }],
     "`wait` is not an option",
   ],
-  ["a value that has no JSON", "kv.set", ["alice", "k"], "which has no JSON"],
-  ["no list", "memories.rememberMany", ["alice"], "body.memories is required"],
+  ["no value", "kv.set", ["alice", "k"], "kv.set: `arguments.2` is missing"],
+  ["a list that is none", "memories.rememberMany", ["alice", 1], "body.memories must be an array"],
+  ["no ingest", "ingest", ["alice"], "ingest: `arguments.1` is missing"],
+  ["a filter that is null", "memories.list", ["alice", null], "`arguments.1` must be an object, or left out"],
+  ["options that are a list", "recall", ["alice", { query: "x" }, []], "`arguments.2` must be an object"],
   ["a body of another type", "transfer.import", ["alice", 7], "an import takes a text"],
 ])("refuse %s as an invalid request", async (_name, method, args, message) => {
   expect(await called(method, ALL, args)).toMatchObject({
@@ -201,6 +204,54 @@ describe("send the call of their name, whatever an option is called:", () => {
     const keptInBody = ["kv.set", "threads.append", "cache.set", "cache.forget"];
     expect(refusals.includes(true)).toBe(!keptInBody.includes(method));
   });
+});
+
+it.each([
+  ["a map", "kv.set", ["alice", "k", new Map([["a", 1]])], "arguments.2", "the type Map"],
+  [
+    "a set in metadata",
+    "memories.remember",
+    ["alice", { text: "x", metadata: { a: [new Set()] } }],
+    "arguments.1.metadata.a.0",
+    "the type Set",
+  ],
+  ["a function", "kv.set", ["alice", "k", { n: 2, f: () => 1 }], "arguments.2.f", "a function"],
+  [
+    "a value that is made for JSON by its caller",
+    "kv.set",
+    ["alice", "k", { n: 2, a: { toJSON: () => 1 } }],
+    "arguments.2.a.toJSON",
+    "a function",
+  ],
+  [
+    "bytes in a message",
+    "threads.append",
+    ["t", [{ role: "user", content: new Uint8Array(2) }]],
+    "arguments.1.0.content",
+    "the type Uint8Array",
+  ],
+  ["a large integer", "kv.set", ["alice", "k", 2n], "arguments.2", "a bigint"],
+  ["a blob that is no import", "kv.set", ["alice", "k", new Blob(["x"])], "arguments.2", "the type Blob"],
+  [
+    "an option that is an error",
+    "kv.set",
+    ["alice", "k", 1, { ttlMs: new Error("x") }],
+    "arguments.3.ttlMs",
+    "the type Error",
+  ],
+])("refuse %s, which JSON would lose, and name its path", async (_name, method, args, path, type) => {
+  const message = expect.stringContaining(`is ${type.startsWith("the") ? "of " : ""}${type}`);
+  expect(await called(method, ALL, args)).toMatchObject({
+    ok: false,
+    error: { code: "invalid_request", status: 400, message, details: [{ path, message }] },
+  });
+});
+
+it("take a date as JSON has it, and fields that are undefined as none", async () => {
+  const [user, memory] = [newUser(), methodsWith(ALL)];
+  const value = { at: new Date(0), none: undefined };
+  expect(await memory.kv.set(user, "k", value)).toMatchObject({ ok: true });
+  expect(await memory.kv.get(user, "k")).toMatchObject({ value: { at: "1970-01-01T00:00:00.000Z" } });
 });
 
 it("do what a repeated key did, once", async () => {

@@ -4,6 +4,7 @@ import { isCairnError } from "../../../packages/client/src/error.ts";
 import type { Binding } from "../../../packages/client/src/options.ts";
 import type { Refusal, Remote } from "../../../packages/client/src/entrypoint.ts";
 import { realTime, type Time } from "../../../packages/client/src/retry.ts";
+import { type Fault, faultOf } from "./arguments.ts";
 
 type Method = (...args: unknown[]) => unknown;
 /** Calls of the client by their names. */
@@ -22,30 +23,30 @@ const { later: _, ...parts } = clientOf({ call: () => Promise.reject(new Error("
  * may be there.
  */
 export function addMethods(entrypoint: { prototype: Binding }): void {
-  for (const [name, part] of Object.entries(parts)) {
+  for (const [name, part] of Object.entries<object>(parts)) {
     // The names are those of a client.
     const partOf = (binding: Binding) => clientOf(binding)[name as keyof typeof parts] as unknown;
-    const Group = typeof part === "function" ? undefined : groupOf(part);
-    Object.defineProperty(
-      entrypoint.prototype,
-      name,
-      Group === undefined
-        ? {
-            value(this: Binding, ...args: unknown[]) {
-              return answerOf(() => (partOf(this) as Method)(...args));
-            },
-          }
-        : {
-            get(this: Binding) {
-              return new Group(partOf(this) as Calls);
-            },
-          },
-    );
+    if (typeof part === "function") {
+      // A function of a client is a method.
+      const answer = answering(name, part as Method);
+      Object.defineProperty(entrypoint.prototype, name, {
+        value(this: Binding, ...args: unknown[]) {
+          return answer(args, () => (partOf(this) as Method)(...args));
+        },
+      });
+      continue;
+    }
+    const Group = groupOf(name, part);
+    Object.defineProperty(entrypoint.prototype, name, {
+      get(this: Binding) {
+        return new Group(partOf(this) as Calls);
+      },
+    });
   }
 }
 
 /** The class of a group of calls, such as `memories`: the methods of the client's class. */
-function groupOf(part: object): new (calls: Calls) => RpcTarget {
+function groupOf(named: string, part: object): new (calls: Calls) => RpcTarget {
   class Group extends RpcTarget {
     readonly #calls: Calls;
 
@@ -55,18 +56,31 @@ function groupOf(part: object): new (calls: Calls) => RpcTarget {
     }
 
     // A static is on no prototype.
-    static answer(group: Group, name: string, args: unknown[]): Promise<Remote<unknown>> {
-      return answerOf(() => group.#calls[name]?.(...args));
+    static callsOf(group: Group): Calls {
+      return group.#calls;
     }
   }
-  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(part)))
-    if (name !== "constructor")
-      Object.defineProperty(Group.prototype, name, {
-        value(this: Group, ...args: unknown[]) {
-          return Group.answer(this, name, args);
-        },
-      });
+  const prototype: object = Object.getPrototypeOf(part);
+  for (const name of Object.getOwnPropertyNames(prototype).filter((one) => one !== "constructor")) {
+    // All other members of a client's class are methods.
+    const answer = answering(`${named}.${name}`, Reflect.get(prototype, name) as Method);
+    Object.defineProperty(Group.prototype, name, {
+      value(this: Group, ...args: unknown[]) {
+        return answer(args, () => Group.callsOf(this)[name]?.(...args));
+      },
+    });
+  }
   return Group;
+}
+
+/** Answers the calls of a method of the client: with its refusal where the arguments are wrong, else by the call. */
+function answering(name: string, { length: required }: Method) {
+  // The arguments behind these have defaults.
+  const takes = { required, takesBytes: name === "transfer.import" };
+  return async (args: unknown[], call: () => unknown): Promise<Remote<unknown>> => {
+    const fault = faultOf({ args, ...takes });
+    return fault === undefined ? answerOf(call) : { ok: false, error: refusalOfFault(name, fault) };
+  };
 }
 
 /** The outcome of a call as data: of an error only its message would cross. */
@@ -79,6 +93,19 @@ async function answerOf(call: () => unknown): Promise<Remote<unknown>> {
   }
 }
 
+const UNANSWERED = { details: [], requestId: undefined, retryAfter: undefined };
+
+function refusalOfFault(name: string, { path, message }: Fault): Refusal {
+  const sentence = `${name}: \`${path}\` ${message}`;
+  return {
+    ...UNANSWERED,
+    code: "invalid_request",
+    message: sentence,
+    status: 400,
+    details: [{ path, message }],
+  };
+}
+
 function refusalOf(error: unknown): Refusal {
   if (isCairnError(error)) {
     const { code, message, status, details, requestId, retryAfter } = error;
@@ -86,8 +113,7 @@ function refusalOf(error: unknown): Refusal {
   }
   // The client throws a `TypeError` for an argument or an option that it does not take.
   if (!(error instanceof TypeError)) throw error;
-  const none = { requestId: undefined, retryAfter: undefined };
-  return { code: "invalid_request", message: error.message, status: 400, details: [], ...none };
+  return { ...UNANSWERED, code: "invalid_request", message: error.message, status: 400 };
 }
 
 type Items = AsyncGenerator<unknown, void>;
