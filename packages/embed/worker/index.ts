@@ -24,6 +24,8 @@ export type CairnBindings = CairnVars & {
   /** Rate limits of a token's user, and of a user's memory. */
   CALLER_RATE?: RateLimit;
   USER_RATE?: RateLimit;
+  /** Takes a data point for each call. */
+  METRICS?: AnalyticsEngineDataset;
 };
 
 /** Secrets and variables. Without CAIRN_SECRET, or a provider's logins, nobody comes in. */
