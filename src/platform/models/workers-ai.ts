@@ -29,8 +29,8 @@ const JSON_MODE = new Set([
 const UNMET = "JSON Mode couldn't be met";
 /** The codes of https://developers.cloudflare.com/workers-ai/platform/errors/ for a call that would fail again. */
 const REFUSED_MESSAGES = new Set([3006, 5004]);
-/** 5028: the model is retired. 5035: it is for the paid plan only. */
-const REFUSED_SETTINGS = new Set([3023, 3041, 3042, 5005, 5007, 5016, 5018, 5019, 5028, 5035]);
+/** 3036: the neurons of the day are used up (free plan). 5028: the model is retired. 5035: it is for the paid plan only. */
+const REFUSED_SETTINGS = new Set([3023, 3036, 3041, 3042, 5005, 5007, 5016, 5018, 5019, 5028, 5035]);
 
 /** Generates with a model of Workers AI, which is given a schema of the answer. */
 export class WorkersAiModel implements LanguageModel {
