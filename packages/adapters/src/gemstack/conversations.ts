@@ -106,7 +106,7 @@ export class CairnConversations implements ConversationStore {
 
   /**
    * All threads of a user, latest update first. Without a user: the threads of the store's `user`, else all of the
-   * tenant. The latter needs the scope `admin` and a token of all users (`*`).
+   * tenant, whose times of update are up to an hour behind. The latter needs the scope `admin` and a token of all users (`*`).
    */
   async list(userId?: string, options: CallOptions = {}): Promise<ConversationStoreListEntry[]> {
     const user = userId ?? this.#user;
