@@ -408,6 +408,18 @@ describe("the deliveries of a user", () => {
       expect(await line()).toEqual(["first"]);
     });
 
+    it("are not woken by a token of one user, nor by one without the scope admin", async () => {
+      await breaks();
+      const wrong = [
+        await tokenWith({ user: newUser(), scope: ["read", "write", "admin"] }),
+        await tokenWith({ user: "*", scope: ["read", "write"] }),
+      ];
+      for (const token of wrong)
+        expect((await call("/v1/webhook/resume", { token, method: "POST", json: {} })).status).toBe(403);
+      expect(await breaker.broken(clock())).not.toBeNull();
+      expect(await line()).toEqual(["first"]);
+    });
+
     it("have no time of a next attempt", async () => {
       const user = newUser();
       await remembered(user, { text: "I like tea" });
