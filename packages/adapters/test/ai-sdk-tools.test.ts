@@ -228,7 +228,7 @@ describe("the tools", () => {
       { type: "error-text", value: expect.stringContaining("query is required") },
       { type: "error-text", value: expect.stringContaining("k is no whole number from 1 to 100") },
       { type: "error-text", value: expect.stringContaining("kinds is no list of fact, episode") },
-      { type: "error-text", value: expect.stringContaining("too_long") },
+      { type: "error-text", value: expect.stringContaining("body.object is longer than 32,768 bytes") },
       { type: "error-text", value: expect.stringContaining("invalid_cursor") },
     ]);
   });
