@@ -68,7 +68,11 @@ it("breaks no word in two at 1280 pixels", async () => {
 it("has a header of one row on a phone", async () => {
   const page = await open(`users/${encodeURIComponent(user)}`, { width: 390 });
   await page.getByRole("heading", { level: 1 }).waitFor();
-  expect((await page.locator("header.top").boundingBox())?.height).toBeLessThanOrEqual(50);
+  const height = async () => (await page.locator("header.top").boundingBox())?.height;
+  expect(await height()).toBeLessThanOrEqual(50);
+  await goTo(page, "");
+  await page.getByRole("searchbox", { name: "User id" }).waitFor();
+  expect(await height()).toBeLessThanOrEqual(90);
 });
 
 it.each(["nonsense", "nowhere/at/all?x=%", "users", "users/alice/nonsense"])(
