@@ -28,6 +28,10 @@ it("shows the health, what happens over time, the users, and what caches saved",
   await activity.getByRole("columnheader", { name: "memories" }).waitFor();
   await activity.getByLabel("Period").selectOption("7");
   await activity.getByText("Memories of 7 days").waitFor();
+  const numbers = activity.locator(".numbers > div");
+  await numbers.filter({ hasText: /^Recalls answered\d+ %$/ }).waitFor();
+  await numbers.filter({ hasText: /^Recalls degraded\d+ %$/ }).waitFor();
+  await activity.getByText("Users who got memories, by day").waitFor();
   expect(await hash(page)).toContain("days=7");
   await page.getByRole("row", { name: "openai gpt-5 1 700 300 70 %" }).waitFor();
   await page.getByLabel("$ for a million input tokens").fill("1000");

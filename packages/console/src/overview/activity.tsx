@@ -39,13 +39,21 @@ export function Activity() {
           <>
             <Sums statistics={value} days={days} />
             <Plot
-              title="Memories and threads that were created, and the users who got memories, by day"
+              title="Memories and threads that were created, by day"
               as="lines"
               format={compact}
               times={daysOf(days)}
               series={[
                 { label: "memories", colour: "#2e8b57", values: valuesOf(value.memories, daysOf(days)) },
                 { label: "threads", colour: "#b8860b", values: valuesOf(value.threads, daysOf(days)) },
+              ]}
+            />
+            <Plot
+              title="Users who got memories, by day"
+              as="bars"
+              format={compact}
+              times={daysOf(days)}
+              series={[
                 {
                   label: "users",
                   colour: "#2b6cb0",
@@ -88,21 +96,24 @@ function Sums({
   days: number;
 }) {
   const calls = sumOf(recalls, (one) => one.calls);
-  const share = (of: (one: Recall) => number) => percent(sumOf(recalls, of) / Math.max(1, calls));
+  const numbers = {
+    "Users with data": count(users),
+    [`Memories of ${days} days`]: compact(sumOf(memories, (one) => one.count)),
+    [`Threads of ${days} days`]: compact(sumOf(threads, (one) => one.count)),
+    [`Recalls of ${days} days`]: compact(calls),
+    ...(calls > 0 && {
+      "Recalls answered": percent(1 - sumOf(recalls, (one) => one.abstained) / calls),
+      "Recalls degraded": percent(sumOf(recalls, (one) => one.degraded) / calls),
+    }),
+  };
   return (
-    <dl class="fields">
-      <dt>Users with data</dt>
-      <dd>{count(users)}</dd>
-      <dt>Memories of {days} days</dt>
-      <dd>{count(sumOf(memories, (one) => one.count))}</dd>
-      <dt>Threads of {days} days</dt>
-      <dd>{count(sumOf(threads, (one) => one.count))}</dd>
-      <dt>Recalls of {days} days</dt>
-      <dd>
-        {count(calls)}
-        {calls > 0 &&
-          `, ${share((one) => one.abstained)} abstained, ${share((one) => one.degraded)} degraded`}
-      </dd>
+    <dl class="numbers">
+      {Object.entries(numbers).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
     </dl>
   );
 }

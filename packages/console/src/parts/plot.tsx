@@ -48,7 +48,9 @@ export function Plot({ title, as, times, series, format }: Props) {
             label,
             stroke: colour,
             width: 2,
-            ...(as === "bars" && { fill: colour, ...(bars && { paths: bars }), points: { show: false } }),
+            // A value between two that are missing is a point without a line.
+            points: { show: as === "lines", size: 5 },
+            ...(as === "bars" && { fill: colour, ...(bars && { paths: bars }) }),
             value: (_: unknown, value: number | null) => (value === null ? "none" : format(value)),
           })),
         ],
