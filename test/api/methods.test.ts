@@ -1,9 +1,11 @@
 // The methods of the entrypoint `Memory`, which are those of the client. The access tests call each of them, too.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Memory, Remote } from "#client/entrypoint.ts";
 import { type Cairn, cairn } from "#client/index.ts";
 import { methods as methodOf } from "../../packages/client/test/methods.ts";
-import type { BindingCall } from "../../src/domain/binding.ts";
+import type { BindingAnswer, BindingCall } from "../../src/domain/binding.ts";
+import { realTime } from "../../packages/client/src/retry.ts";
+import { addMethods } from "../../src/worker/rpc/methods.ts";
 import { memoryOf } from "../../src/worker/rpc/memory.ts";
 import { answerOfMethod, methodsWith } from "../binding-calls.ts";
 import { newUser } from "../call.ts";
@@ -252,6 +254,74 @@ it("take a date as JSON has it, and fields that are undefined as none", async ()
   const value = { at: new Date(0), none: undefined };
   expect(await memory.kv.set(user, "k", value)).toMatchObject({ ok: true });
   expect(await memory.kv.get(user, "k")).toMatchObject({ value: { at: "1970-01-01T00:00:00.000Z" } });
+});
+
+it.each([
+  ["an ingest of null", "ingest", ["alice", null]],
+  ["a batch that is no list", "kv.batch", ["alice", { operations: [] }]],
+  ["an operation that is null", "kv.batch", ["alice", [null]]],
+  ["a lease of null", "cache.lease", ["k", null]],
+  ["a review of null", "memories.review", ["alice", null]],
+  ["a review of no list", "memories.review", ["alice", { memories: "x" }]],
+  ["a prompt of null", "promptCache.resolve", [null]],
+])("let the schema refuse %s", async (_name, method, args) => {
+  const details = expect.arrayContaining([expect.objectContaining({ path: expect.stringMatching(/^body/) })]);
+  expect(await called(method, ALL, args)).toMatchObject({
+    error: { code: "invalid_request", status: 400, details, requestId: expect.any(String) },
+  });
+});
+
+it.each([
+  ["cannot be reached", () => Promise.reject(new TypeError("x is not a function"))],
+  ["answers no JSON", () => Promise.resolve({ status: 200, headers: {}, body: "x" })],
+])("log a Cairn that %s, and answer as an internal failure", async (_name, call) => {
+  using logged = vi.spyOn(console, "error").mockReturnValue();
+  const recall: Memory["recall"] = Reflect.get(Entrypoint.prototype, "recall").bind({ call });
+  const answer = await recall("alice", { query: "x" });
+  expect(answer).toMatchObject({ ok: false, error: { code: "internal", status: 500 } });
+  const requestId = answer.ok ? undefined : answer.error.requestId;
+  expect(logged).toHaveBeenCalledWith(expect.objectContaining({ message: "request failed", requestId }));
+});
+
+describe("stream pages of which one fails midway", () => {
+  const pagesOf = async (answers: readonly BindingAnswer[]) => {
+    const left = [...answers];
+    const call = async () => left.shift() ?? busy;
+    class Here {
+      call = call;
+    }
+    addMethods(Here, { ...realTime, sleep: async () => undefined, after: () => () => undefined });
+    const kv: Memory["kv"] = Reflect.get(Here.prototype, "kv", { call });
+    return new Response(valueOf(await kv.all("alice"))).text();
+  };
+  const page = (key: string, cursor?: string) => ({
+    status: 200,
+    headers: {},
+    body: JSON.stringify({ items: [{ key }], cursor }),
+  });
+  const busy = { status: 429, headers: { "retry-after": "1" }, body: "{}" };
+
+  it("and go on after a retry", async () => {
+    expect(await pagesOf([page("a", "c"), busy, page("b")])).toBe('{"key":"a"}\n{"key":"b"}\n');
+  });
+
+  it("and break off after the last retry, and log it", async () => {
+    using logged = vi.spyOn(console, "error").mockReturnValue();
+    await expect(pagesOf([page("a", "c")])).rejects.toThrow("429");
+    const error = expect.stringContaining("429");
+    expect(logged).toHaveBeenCalledWith({ message: "items of a method broke off", error });
+  });
+});
+
+it("hand a large text on as it is", async () => {
+  let body: unknown;
+  const call = async (given: BindingCall) => {
+    ({ body } = given);
+    return { status: 200, headers: {}, body: "{}" };
+  };
+  const kv: Memory["kv"] = Reflect.get(Entrypoint.prototype, "kv", { call });
+  await kv.set("alice", "k", "x".repeat(2 * 1024 * 1024));
+  expect(typeof body).toBe("string");
 });
 
 it("do what a repeated key did, once", async () => {

@@ -107,7 +107,7 @@ export class Cairn {
    */
   readonly ingest = (user: string, body: IngestBody, options: MemoryWriteOptions = {}): Promise<Ingested> => {
     const path = ["v1", "users", user, "ingest"];
-    const long = body.mode === "wait" || undefined;
+    const long = body?.mode === "wait" || undefined;
     return this.#http.write({ method: "POST", path, json: body, long }, options);
   };
 

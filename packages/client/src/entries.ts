@@ -84,10 +84,12 @@ export class Entries {
     operations: readonly BatchOperation[],
     options: WriteOptions = {},
   ): Promise<BatchAnswer> {
+    // The schema refuses what is no list.
+    const list = Array.isArray(operations) ? (operations as readonly BatchOperation[]) : [];
     // A key goes with one thread, and with no read.
-    const threads = new Set(operations.flatMap((one) => (one.op === "append" ? one.threadId : [])));
-    const takesNoKey = operations.some(isRead) || threads.size > 1;
-    const onlyReads = operations.every(isRead);
+    const threads = new Set(list.flatMap((one) => (one?.op === "append" ? one.threadId : [])));
+    const takesNoKey = list.some(isRead) || threads.size > 1;
+    const onlyReads = list.every(isRead);
     const path = ["v1", "users", user, "kv", "batch"];
     const call = { method: "POST", path, json: { operations } } as const;
     const { idempotencyKey, ...rest } = options;
@@ -97,6 +99,6 @@ export class Entries {
   }
 }
 
-const isRead = ({ op }: BatchOperation): boolean => op === "get" || op === "messages";
+const isRead = (one: BatchOperation): boolean => one?.op === "get" || one?.op === "messages";
 
 const pathOf = (user: string, key: string): string[] => ["v1", "users", user, "kv", key];

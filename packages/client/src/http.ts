@@ -69,14 +69,15 @@ export class CairnHttp {
     {
       tokens = new Tokens(options.token ?? ""),
       ends = { ms: Infinity },
-    }: { tokens?: Tokens; ends?: Ends } = {},
+      send,
+    }: { tokens?: Tokens; ends?: Ends; send?: Send } = {},
   ) {
     this.#options = options;
     this.#time = time;
     this.#tokens = tokens;
     this.#ends = ends;
     this.#base = baseOf(options.url);
-    this.#send = senderOf(options, this.#base);
+    this.#send = send ?? senderOf(options, this.#base);
   }
 
   /** The same, each of whose calls ends within a time, whatever it waits for. */

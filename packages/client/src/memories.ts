@@ -126,7 +126,8 @@ export class Memories {
     { cursor, ...options }: { cursor?: string | undefined } & CallOptions = {},
   ): Promise<ReviewedMemories> {
     // A second attempt by a filter would answer with the rest alone, and one under a version would not meet it any more.
-    const repeatable = body.memories?.every(({ ifVersion }) => ifVersion === undefined) ?? false;
+    const memories: unknown = body?.memories;
+    const repeatable = Array.isArray(memories) && memories.every((one) => one?.ifVersion === undefined);
     const [path, query] = [pathOf(user, "review"), { cursor }];
     return this.#http.send({ method: "POST", path, query, json: body, repeatable }, options);
   }

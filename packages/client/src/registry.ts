@@ -70,7 +70,7 @@ export class Registry {
   /** Returns the value or a lease. The holder of a lease creates the value: `set` with `lease: lease.id`, or `release`. */
   lease<T = unknown>(key: string, request: LeaseBody, options: CallOptions = {}): Promise<LeaseAnswer<T>> {
     const path = pathOf(key, "lease");
-    return this.#http.send({ method: "POST", path, json: request, long: request.waitMs }, options);
+    return this.#http.send({ method: "POST", path, json: request, long: request?.waitMs }, options);
   }
 
   /** Gives a lease back without a value. */
@@ -101,7 +101,7 @@ export class PromptCaches {
   /** Tells how to have these regions cached by their provider; see `status` of the answer. */
   resolve(request: ResolveBody, options: CallOptions = {}): Promise<ResolveAnswer> {
     const path = ["v1", "prompt-cache", "resolve"];
-    return this.#http.send({ method: "POST", path, json: request, long: request.waitMs }, options);
+    return this.#http.send({ method: "POST", path, json: request, long: request?.waitMs }, options);
   }
 
   /** Adds the usage that the provider reported for one call. */

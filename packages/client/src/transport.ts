@@ -61,11 +61,14 @@ function fetchOf(transport: Transport | undefined): Fetch {
   return (request) => transport(request);
 }
 
+/** Makes of a body what a call over a binding has. */
+type Carry = (of: Body["of"], signal: AbortSignal) => NonNullable<BindingCall["body"]>;
+
 /** A signal does not cross: when the attempt ends, nobody waits for the answer, and what it holds is let go of. */
-function overBinding(binding: Binding): Send {
+export function overBinding(binding: Binding, carry: Carry = carried): Send {
   return async ({ method, path, headers: given, body, signal }) => {
     const headers = body === undefined ? given : { ...given, "Content-Type": body.type };
-    const call = { method, path, headers, ...(body !== undefined && { body: carried(body.of, signal) }) };
+    const call = { method, path, headers, ...(body !== undefined && { body: carry(body.of, signal) }) };
     const answer = await binding.call(call).catch((error: unknown) => {
       throw lastingErrorOf(error, `${method} ${path.split("?", 1)[0]}`) ?? error;
     });
