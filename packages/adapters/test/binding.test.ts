@@ -139,19 +139,16 @@ it("answers the methods of the binding, each in one call, and their errors as da
 });
 
 it.each([
-  "constructor",
   "env",
   "ctx",
   "later",
   "within",
   "fetch",
   "scheduled",
-  "memories.constructor",
   "memories.answer",
   "memories.calls",
   "memories.dup",
   "memories.remember.call",
-  "recall.constructor",
 ])("reaches nothing of Cairn under another name: %s", async (name) => {
   const { value, thrown } = await one(`env.MEMORY.${name}`, "alice", { text: "x" });
   expect([value, thrown]).toEqual([undefined, expect.any(String)]);
