@@ -40,7 +40,7 @@ afterEach(() => {
 const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHash(user));
 const ring = async (user: string) => runDurableObjectAlarm(await objectOf(user));
 async function settle(user: string): Promise<void> {
-  // A user is noted in the catalogue an hour later: that alone are sixty alarms.
+  // Words are merged an hour later: that alone are sixty alarms.
   for (let i = 0; i < 300; i++) {
     control.clockAt = (control.clockAt ?? 0) + 60_000;
     if (!(await ring(user))) return;
