@@ -19,7 +19,8 @@ import {
   restoreVersion,
 } from "../memory-calls.ts";
 
-const T = 1_780_000_000_000;
+// No alarm of this time rings by itself.
+const T = 4_100_000_000_000;
 const END = T + 60_000;
 beforeEach(() => {
   control.clockAt = T;

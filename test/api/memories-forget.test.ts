@@ -21,7 +21,8 @@ import {
   restoreVersion,
 } from "../memory-calls.ts";
 
-const T = 1_780_000_000_000;
+// No alarm of this time rings by itself.
+const T = 4_100_000_000_000;
 afterEach(restore);
 const lives = { subject: "Alice", predicate: "lives in" };
 const rowsInD1 = async (user: string): Promise<number | null> =>

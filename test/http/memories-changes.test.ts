@@ -14,7 +14,8 @@ import {
   restoreVersion,
 } from "../memory-calls.ts";
 
-const T = 1_780_000_000_000;
+// No alarm of this time rings by itself.
+const T = 4_100_000_000_000;
 afterEach(restore);
 const lives = { subject: "Alice", predicate: "lives in" };
 const UNKNOWN = "019a0000-0000-7000-8000-000000000000";

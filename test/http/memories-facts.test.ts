@@ -4,7 +4,8 @@ import { newUser } from "../call.ts";
 import { control, restore } from "../doubles/control.ts";
 import { get, history, list, listTexts, recall, recallTexts, remember, remembered } from "../memory-calls.ts";
 
-const T = 1_780_000_000_000;
+// No alarm of this time rings by itself.
+const T = 4_100_000_000_000;
 const DAY = 86_400_000;
 beforeEach(() => {
   control.clockAt = T;
