@@ -49,6 +49,7 @@ const SHORT_TEXTS: readonly string[] = [
   "POST /v1/prompt-cache/report",
   "POST /v1/users/{user}/memories/{id}/release",
   "POST /v1/users/{user}/memories/{id}/restore",
+  "POST /v1/webhook/resume",
 ];
 /** The answer of a call whose service this server has not. */
 const NOT_BOUND = 501;

@@ -179,7 +179,7 @@ describe("npm run deploy with the real wrangler", () => {
     [
       "403",
       { method: "GET", path: /^\/d1\/database$/, fails: 403 },
-      /permissions that docs\/deploy\.md lists/,
+      /permissions that docs\/guides\/deploy\.md lists/,
     ],
     ["429", { method: "GET", path: /^\/d1\/database$/, fails: 429 }, /Wait five minutes, and run this again/],
     ["504", { method: "POST", path: /\/query$/, fails: 504 }, /Run this again/],

@@ -293,7 +293,11 @@ describe("npm run deploy", () => {
   });
 
   it.each([
-    ["d1 create", "Authentication error [code: 10000]", /needs the permissions that docs\/deploy\.md lists/],
+    [
+      "d1 create",
+      "Authentication error [code: 10000]",
+      /needs the permissions that docs\/guides\/deploy\.md lists/,
+    ],
     ["deploy", "CPU limits are not supported for the Free plan. [code: 100328]", /leave out --cpu-ms/],
     [
       "deploy",
