@@ -136,7 +136,7 @@ export type Ports = {
   tenantModelUsage: TenantModelUsage;
   /** The most bytes that a user's object stores; its deletes may exceed them. */
   storageBytes: number;
-  /** How long a memory may wait in quarantine, in milliseconds. */
+  /** The longest wait of a memory in quarantine, in milliseconds. */
   quarantineMs: number;
   recall: RecallSettings;
   /** The most bytes of one model's vectors in the memory of a user's object. */

@@ -147,6 +147,9 @@ it("answer with the code and the fields of a refusal", async () => {
   expect(await memory.kv.set("alice", "k", 1)).toMatchObject({ error: { code: "forbidden", status: 403 } });
 });
 
+const cyclic: Record<string, unknown> = {};
+cyclic.self = cyclic;
+
 it.each([
   ["no user", "recall", [undefined, { query: "x" }], "recall: `arguments.0` is missing"],
   ["a user that no path carries", "kv.list", [".."], "not sent: a part of the path is '..'"],
@@ -161,6 +164,7 @@ it.each([
   ["no ingest", "ingest", ["alice"], "ingest: `arguments.1` is missing"],
   ["a filter that is null", "memories.list", ["alice", null], "`arguments.1` must be an object, or left out"],
   ["options that are a list", "recall", ["alice", { query: "x" }, []], "`arguments.2` must be an object"],
+  ["a value that contains itself", "kv.set", ["alice", "k", cyclic], "kv.set: `arguments.2` contains itself"],
   ["a body of another type", "transfer.import", ["alice", 7], "an import takes a text"],
 ])("refuse %s as an invalid request", async (_name, method, args, message) => {
   expect(await called(method, ALL, args)).toMatchObject({

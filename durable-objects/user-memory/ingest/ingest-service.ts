@@ -163,7 +163,7 @@ export class IngestService {
   }
 
   /**
-   * What to extract again. A call that brings nothing new tries again what failed: `other` is the newest ingest that does so already,
+   * Chooses the ranges to extract again. A call that brings nothing new tries failed ones: `other` is the newest ingest that does so already,
    * or does now.
    */
   #again(

@@ -84,7 +84,7 @@ class StepProposals {
       against: [],
     };
     const { reasons: checked, sentence } = verdict;
-    // What a pattern misreads is no matter for review.
+    // A misreading by a pattern is no matter for review.
     if (this.#isByRules && (checked.length > 0 || (isDoubtful && sentence === null))) return null;
     const fields = {
       ...(isDoubtful ? {} : given),

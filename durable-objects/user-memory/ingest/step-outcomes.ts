@@ -59,27 +59,18 @@ export class StepOutcomes {
     transactions.atomically(() => {
       if (ingest.hasExtracted) store.setExtracted(id, keptAfter(store.extracted(id) ?? {}, step, stored));
       if (range !== undefined) store.reach(thread, progress, adding(without(store.failed(thread), range)));
-      store.update({
-        id,
-        dueAt: now(),
-        state: {
-          ...state,
-          status: "running",
-          model: extractor === "caller" ? state.model : steps.model,
-          progress,
-          redo: range === undefined ? state.redo : [...halves, ...without(state.redo, range)],
-          failed: halves.length > 0 ? state.failed : adding(state.failed),
-          attempts: 0,
-          results: [...state.results.filter((one) => !replaced.includes(one)), ...results].slice(
-            0,
-            limits.ingestResults,
-          ),
-          counts: counted(counted(state.counts, results), [...replaced, ...unlisted], -1),
-          ...(unlooked && { unlooked }),
-          usage: usage === undefined ? state.usage : addedUsage(state.usage, usage),
-        },
+      this.#goOn(ingest, usage, {
+        model: extractor === "caller" ? state.model : steps.model,
+        progress,
+        redo: range === undefined ? state.redo : [...halves, ...without(state.redo, range)],
+        failed: halves.length > 0 ? state.failed : adding(state.failed),
+        results: [...state.results.filter((one) => !replaced.includes(one)), ...results].slice(
+          0,
+          limits.ingestResults,
+        ),
+        counts: counted(counted(state.counts, results), [...replaced, ...unlisted], -1),
+        ...(unlooked && { unlooked }),
       });
-      alarms.scheduleBy(now());
       const isAnswered = look === undefined ? isByModel(extractor) && why === undefined : unlooked === null;
       // The model is back: one ingest after another shows it the facts that it has not looked at.
       const [other] = isAnswered ? store.withoutLook(thread) : [];
@@ -90,24 +81,28 @@ export class StepOutcomes {
 
   /** Keeps what a look of the model has come to, and what it has cost, before the next step. */
   keep(ingest: StoredIngest, looking: Looking, isThere: (seq: number) => boolean = () => true): void {
-    const { store, transactions, alarms, now } = this.#deps;
+    const { store, transactions } = this.#deps;
     const { id } = ingest;
-    const { why: _waited, ...state } = ingest.state;
-    const { usage } = looking;
     transactions.atomically(() => {
       store.setExtracted(id, keptDuring(store.extracted(id) ?? {}, looking, isThere));
-      store.update({
-        id,
-        dueAt: now(),
-        state: {
-          ...state,
-          status: "running",
-          attempts: 0,
-          usage: usage === undefined ? state.usage : addedUsage(state.usage, usage),
-        },
-      });
-      alarms.scheduleBy(now());
+      this.#goOn(ingest, looking.usage);
     });
+  }
+
+  /** Queues the next step at once: this one came to something, and cost so much. */
+  #goOn(
+    { id, state: { why: _waited, ...state } }: StoredIngest,
+    usage: Looking["usage"],
+    more: Partial<StoredIngest["state"]> = {},
+  ): void {
+    const { store, alarms, now } = this.#deps;
+    const spent = usage === undefined ? state.usage : addedUsage(state.usage, usage);
+    store.update({
+      id,
+      dueAt: now(),
+      state: { ...state, status: "running", attempts: 0, usage: spent, ...more },
+    });
+    alarms.scheduleBy(now());
   }
 
   /** Lets an ingest wait. The episode of a session that goes on is the matter of another ingest: everything else is done. */

@@ -4,13 +4,13 @@ import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestStore, Marks } from "./ingest-store.ts";
 
-/** How far a thread is extracted, the ranges that an ingest takes over, and those that stay failed. */
+/** The marks up to which a thread is extracted, the ranges that an ingest takes over, and those that stay failed. */
 export type Taken = { began: Marks; owned: FailedRange[]; failed: FailedRange[] };
 
 /** Why a range is extracted anew: other names were the owner's. */
 const OWNERS = "owners";
 
-/** How far threads are extracted, and what of them an ingest extracts again. */
+/** Tells up to where threads are extracted, and which ranges an ingest extracts again. */
 export class ThreadExtent {
   readonly #deps: { store: IngestStore; stores: Pick<ThreadStores, "threads"> };
 
@@ -19,7 +19,7 @@ export class ThreadExtent {
   }
 
   /**
-   * How far the thread is extracted, the ranges that this ingest takes over (`owned`) as other names are the owner's, and those that
+   * Returns the marks of the thread, the ranges that this ingest takes over (`owned`) as other names are the owner's, and those that
    * stay failed. A fork keeps the failed ones of its origin.
    */
   takeOver(thread: StoredThread, request: IngestRequest, ownersChanged: boolean): Taken {

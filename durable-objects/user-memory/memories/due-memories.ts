@@ -18,7 +18,7 @@ type DueMemoriesDependencies = {
   table: MemoryTable;
   log: Pick<IntentLog, "hasPendingFor">;
   auditLog: Pick<AuditLog, "add">;
-  /** How long a memory may wait, in milliseconds. */
+  /** The longest wait of a memory, in milliseconds. */
   quarantineMs: number;
 };
 

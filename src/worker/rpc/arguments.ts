@@ -28,7 +28,12 @@ function faultIn(
   // An argument that may be left out holds fields: a filter, or options.
   if (!isRequired && (typeof value !== "object" || value === null || Array.isArray(value)))
     return { path: [], message: "must be an object, or left out" };
-  return withoutJson(value);
+  try {
+    return withoutJson(value);
+  } catch {
+    // The stack ended.
+    return { path: [], message: "contains itself, or is nested too deep" };
+  }
 }
 
 /** The first part of a value that JSON would drop or change. Its path is made on the way back: most values have none. */
