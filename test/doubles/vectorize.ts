@@ -21,7 +21,6 @@ export class VectorizeDouble implements VectorizeBinding {
   readonly #ever = new Map<string, Stored>();
   readonly #metadataIndexes = new Set<string>();
   #accepted: Mutation[] = [];
-  #lastWrite = 0;
   #lastInTurn = 0;
   #mutations = 0;
 
@@ -144,9 +143,6 @@ export class VectorizeDouble implements VectorizeBinding {
     if (how === "before") refuse(call, 40041, "Too Many Requests");
     if (how === "hang") await new Promise(() => {});
     const carryOut = accept();
-    // A test that begins is earlier than the end of the one before it.
-    if (clock() < this.#lastWrite) this.#lastInTurn = 0;
-    this.#lastWrite = clock();
     if (how !== "late") {
       this.#lastInTurn = Math.max(this.#lastInTurn, clock() + control.vectorizeLag);
       this.#accepted.push({ dueAt: this.#lastInTurn, carryOut });

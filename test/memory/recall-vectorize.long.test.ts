@@ -23,19 +23,18 @@ class Loose extends VectorizeDouble {
 }
 
 const DIMENSIONS = 256;
-const vectorize = new Loose(DIMENSIONS, ["user", "kind", "scope", "model"]);
-bindVectorize(vectorize);
+let vectorize: Loose;
 
 /** Two vectors fit into an object's memory. */
 const ROOM = 2;
 beforeEach(() => {
+  // Each test has its own: a write is carried out after all before it, and a test ends hours ahead of the next one.
+  vectorize = new Loose(DIMENSIONS, ["user", "kind", "scope", "model"]);
+  bindVectorize(vectorize);
   control.clockAt = clock() + 24 * 3_600_000;
   control.vectorBytes = ROOM * DIMENSIONS;
 });
-afterEach(() => {
-  restore();
-  vectorize.loose = false;
-});
+afterEach(restore);
 
 const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHash(user));
 const ring = async (user: string) => runDurableObjectAlarm(await objectOf(user));
