@@ -242,3 +242,16 @@ it("what the cost table sums up is what it says", () => {
   const [, vectorize = "", all = ""] = rows.slice(without);
   expect(dollars(all)).toBe(dollars(rows[without] ?? "") + dollars(vectorize));
 });
+
+it("the settings have the quotas of the language model that hold unless set", () => {
+  const settings = rowsOf("docs/reference/settings.md");
+  const defaults = ["MODEL_CALLS", "MODEL_TOKENS", "TENANT_MODEL_CALLS", "TENANT_MODEL_TOKENS"].map(
+    (name) => {
+      const [, value = ""] =
+        new RegExp(`const ${name} = ([\\d_]+);`).exec(read("src/platform/quotas.ts")) ?? [];
+      return [`QUOTA_${name}`, value.replaceAll("_", "")];
+    },
+  );
+  const said = defaults.map(([name]) => settings.find(([setting]) => setting === name)?.slice(0, 2));
+  expect(said).toEqual(defaults);
+});

@@ -21,10 +21,10 @@ const numberOf = (text: string): number => WORDS[text.toLowerCase()] ?? Number(t
 
 /** Each paragraph and each row of a table as one line. */
 const flat = (text: string): string =>
-  text
+  `\n${text
     .split(/\n\s*\n|\n(?=\|)/)
     .map((line) => line.replaceAll(/\s+/g, " "))
-    .join("\n");
+    .join("\n")}`;
 /** The page's text; `masked` has dots in place of code and of links' addresses. Both are equally long. */
 function textOf(page: string): { whole: string; masked: string } {
   const prose = read(page).replaceAll(/^```[^]*?^```/gm, "");
