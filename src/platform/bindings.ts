@@ -33,6 +33,8 @@ import { AnalyticsEngine, type Dataset } from "./metrics/analytics-engine.ts";
 import { MeasuredModel } from "./metrics/measured-model.ts";
 import { measuredRecords } from "./metrics/measured-records.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import type { Traces } from "./traces/traces.ts";
+import { type TraceBindings, tracesFromBindings } from "./traces/traces-from-bindings.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
 import type { Webhook } from "./webhooks/webhook.ts";
 import { type WebhookBindings, webhookFromBindings } from "./webhooks/webhook-from-bindings.ts";
@@ -72,6 +74,7 @@ export type Bindings = Omit<
   ModelBindings &
   QuotaBindings &
   WebhookBindings &
+  TraceBindings &
   RecallVars & {
     CAIRN_SECRET?: string;
     /** The secret before this one: tokens that it signed still pass. */
@@ -127,6 +130,8 @@ export type Ports = {
   webhookBreaker: WebhookBreaker;
   /** Takes the figures of each call; null if no dataset is bound. */
   metrics: Metrics | null;
+  /** Takes the traces of calls; null if no collector is set. */
+  traces: Traces | null;
   /** Vectorize; null if none is bound. */
   vectors: VectorIndex | null;
   /** The quotas of one user. */
@@ -199,6 +204,7 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     tokenCounter: (name) => tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
     languageModel: model === null || metrics === null ? model : new MeasuredModel(model, metrics),
     metrics,
+    traces: tracesFromBindings(env),
     webhook: webhookFromBindings(env),
     webhookBreaker: new D1WebhookBreaker(env.DB),
     vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),

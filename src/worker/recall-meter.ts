@@ -1,6 +1,9 @@
 import { hourOf } from "../domain/prompt-cache/usage.ts";
 import { bothHours, oneRecall, type RecallHour } from "../domain/usage/recall-hours.ts";
 
+/** `hits`: that it answered, for the trace of the call. */
+export type MeteredRecall = { ms: number; hits: number; abstained: boolean; degraded: boolean };
+
 const MINUTE_MS = 60_000;
 
 /**
@@ -11,7 +14,7 @@ export class RecallMeter {
   #hours = new Map<number, RecallHour>();
   #handedOver = -Infinity;
 
-  count(now: number, one: { ms: number; abstained: boolean; degraded: boolean }): void {
+  count(now: number, one: MeteredRecall): void {
     const hour = hourOf(now);
     const counted = oneRecall(hour, one);
     const known = this.#hours.get(hour);

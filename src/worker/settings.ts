@@ -2,6 +2,7 @@ import { loginSettingsOf } from "./auth/login-settings.ts";
 import type { Bindings } from "../platform/bindings.ts";
 import { quotaProblems } from "../platform/quotas.ts";
 import { daysOf, QUARANTINE_DAYS } from "../platform/whole-days.ts";
+import { tracesProblem } from "../platform/traces/traces-from-bindings.ts";
 import { webhookProblem } from "../platform/webhooks/webhook-from-bindings.ts";
 import { isSecret } from "../domain/token.ts";
 
@@ -46,6 +47,7 @@ export function settingProblems(env: Bindings): string[] {
     loginSettingsOf(env).problem,
     ...switchProblems(env),
     webhookProblem(env),
+    tracesProblem(env),
   ].filter((problem) => typeof problem === "string");
 }
 

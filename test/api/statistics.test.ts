@@ -176,7 +176,7 @@ describe("the times of recalls", () => {
 
   it("are handed over at most once a minute, and nothing twice", () => {
     const meter = new RecallMeter();
-    const one = { ms: 5, abstained: false, degraded: false };
+    const one = { ms: 5, hits: 2, abstained: false, degraded: false };
     meter.count(0, one);
     expect(meter.handOver(0)).toMatchObject([{ hour: 0, calls: 1 }]);
     meter.count(1_000, one);

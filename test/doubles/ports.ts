@@ -120,6 +120,7 @@ export function faultyPorts(env: Bindings): Ports {
     get metrics() {
       return control.metrics;
     },
+    traces: real.traces,
     vectors: vectorize === null ? real.vectors : new VectorizeIndex(vectorize, { write: 20, read: 20 }),
     // Objects outlive a test's settings.
     quotas: {

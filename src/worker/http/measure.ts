@@ -1,5 +1,8 @@
 import type { Context } from "hono";
-import type { MetricPoint, Metrics, Part } from "../../platform/metrics/metrics.ts";
+import type { Part } from "../../platform/metrics/metrics.ts";
+import { storageFailureOf } from "../../platform/storage-failure.ts";
+import type { TracedCall, Wait } from "../../platform/traces/traces.ts";
+import type { RecallMeter } from "../recall-meter.ts";
 import { answerOf } from "../rpc/plain.ts";
 import type { Services } from "../services.ts";
 import { afterAnswer } from "./after-answer.ts";
@@ -20,37 +23,83 @@ const OF_D1 = [
   "webhookBreaker",
 ] as const;
 
+/** Waits of a call that its trace lists: an import has thousands. */
+const LISTED = 100;
+
 type Run = () => Promise<Response | void>;
 
-/** Runs a call, and writes its point after the answer. Without metrics it only runs it. */
+/** Runs a call, and writes its point and its trace after the answer. Without metrics and traces it only runs it. */
 export function measure(c: Context<AppEnv>, run: Run): ReturnType<Run> {
-  const { metrics } = c.get("services");
-  return metrics === null ? run() : measured(c, run, metrics);
+  const { metrics, traces } = c.get("services");
+  return metrics === null && traces === null ? run() : measured(c, run);
 }
 
-async function measured(c: Context<AppEnv>, run: Run, metrics: Metrics): Promise<void> {
+async function measured(c: Context<AppEnv>, run: Run): Promise<void> {
   const services = c.get("services");
-  const call: Measured = { parts: { object: 0, d1: 0, embedder: 0 }, degraded: false };
+  const call = new MeasuredCall();
+  const startedAt = services.now();
   c.set("services", measuredServices(services, call));
-  const started = performance.now();
   await run();
-  const point = {
-    kind: "call",
-    name: c.get("route") ?? "none",
-    ...outcomeOf(c),
-    ms: performance.now() - started,
-    ...call,
-  } as const;
-  afterAnswer(
-    c,
-    ownerOf(c).then((owner) => metrics.write({ ...point, owner })),
-  );
+  const ms = call.elapsed();
+  const { metrics, traces } = services;
+  const outcome = outcomeOf(c);
+  if (metrics !== null) {
+    const { parts, degraded } = call;
+    const name = c.get("route") ?? "none";
+    const point = { kind: "call", name, ...outcome, ms, parts, degraded } as const;
+    afterAnswer(
+      c,
+      ownerOf(c).then((owner) => metrics.write({ ...point, owner })),
+    );
+  }
+  if (traces !== null)
+    afterAnswer(c, traces.send({ ...headOf(c), ...outcome, startedAt, ms, ...call.traced() }));
 }
 
-type Measured = { parts: Record<Part, number>; degraded: boolean } & Pick<MetricPoint, "degraded">;
+/** The waits of a call, and what its recall came to. */
+class MeasuredCall {
+  readonly parts: Record<Part, number> = { object: 0, d1: 0, embedder: 0 };
+  degraded = false;
+  readonly #started = performance.now();
+  readonly #waits: Wait[] = [];
+  #unlisted = 0;
+  #records: number | null = null;
+
+  elapsed(): number {
+    return performance.now() - this.#started;
+  }
+
+  waited(wait: Wait): void {
+    this.parts[wait.part] += wait.to - wait.from;
+    if (this.#waits.length < LISTED) this.#waits.push(wait);
+    else this.#unlisted++;
+  }
+
+  recalled({ hits, degraded }: Parameters<RecallMeter["count"]>[1]): void {
+    this.degraded ||= degraded;
+    this.#records = (this.#records ?? 0) + hits;
+  }
+
+  traced(): Pick<TracedCall, "waits" | "unlisted" | "records" | "degraded"> {
+    // A wait that outlasts the answer would still be added.
+    const waits = [...this.#waits];
+    return { waits, unlisted: this.#unlisted, records: this.#records, degraded: this.degraded };
+  }
+}
+
+/** The beginning of a call. A request id that the caller made may be anything, and stays out. */
+function headOf(c: Context<AppEnv>): Pick<TracedCall, "method" | "route" | "traceparent" | "requestId"> {
+  const requestId = c.get("requestId");
+  return {
+    method: c.req.method,
+    route: c.get("route")?.replace(/^\S+ /, "") ?? null,
+    traceparent: c.req.header("traceparent") ?? null,
+    requestId: c.req.header("X-Request-Id") === requestId ? null : requestId,
+  };
+}
 
 /** The code of the envelope; the status of a failure without one. */
-function outcomeOf(c: Context<AppEnv>): Pick<MetricPoint, "code" | "status"> {
+function outcomeOf(c: Context<AppEnv>): Pick<TracedCall, "code" | "status"> {
   const { status } = answerOf(c.res);
   return { code: c.get("failure") ?? (status < 400 ? "ok" : String(status)), status };
 }
@@ -63,22 +112,25 @@ const ownerOf = async (c: Context<AppEnv>): Promise<string | null> => {
   }
 };
 
-/** The services of one call, which add up how long it waits for them. */
-function measuredServices(services: Services, call: Measured): Services {
+/** The services of one call, which note how long it waits for them. */
+function measuredServices(services: Services, call: MeasuredCall): Services {
   const { embedder, userMemory, promptCache, promptCacheShards, promptCacheUsage, recallMeter } = services;
-  const timed = <T extends object>(port: T, part: Part): T =>
-    timedPort(port, (ms) => (call.parts[part] += ms));
+  const user = <T extends object>(port: T): T => timedPort(port, { part: "object", of: "user" }, call);
+  const registry = <T extends object>(port: T): T =>
+    timedPort(port, { part: "object", of: "registry" }, call);
   return {
     ...services,
-    ...Object.fromEntries(OF_D1.map((name) => [name, timed<object>(services[name], "d1")])),
-    embedder: timed(embedder, "embedder"),
-    userMemory: (owner, location) => timed(userMemory(owner, location), "object"),
-    promptCache: async (key) => timed(await promptCache(key), "object"),
-    promptCacheShards: () => promptCacheShards().map((shard) => timed(shard, "object")),
-    promptCacheUsage: async (namespace) => timed(await promptCacheUsage(namespace), "object"),
+    ...Object.fromEntries(
+      OF_D1.map((name) => [name, timedPort<object>(services[name], { part: "d1", of: name }, call)]),
+    ),
+    embedder: timedPort(embedder, { part: "embedder", of: embedder.model }, call),
+    userMemory: (owner, location) => user(userMemory(owner, location)),
+    promptCache: async (key) => registry(await promptCache(key)),
+    promptCacheShards: () => promptCacheShards().map(registry),
+    promptCacheUsage: async (namespace) => registry(await promptCacheUsage(namespace)),
     recallMeter: {
       count: (now, one) => {
-        call.degraded ||= one.degraded;
+        call.recalled(one);
         recallMeter.count(now, one);
       },
       handOver: (now) => recallMeter.handOver(now),
@@ -86,18 +138,27 @@ function measuredServices(services: Services, call: Measured): Services {
   };
 }
 
-/** The same port; `took` gets the time until each of its promises settles. */
-function timedPort<T extends object>(port: T, took: (ms: number) => void): T {
+/** The same port; `call` gets the wait for each of its promises. */
+function timedPort<T extends object>(
+  port: T,
+  { part, of }: { part: Part; of: string },
+  call: MeasuredCall,
+): T {
   return new Proxy(port, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== "function") return method;
       return (...given: unknown[]): unknown => {
-        const started = performance.now();
+        const from = call.elapsed();
         const answer: unknown = Reflect.apply(method, target, given);
-        const settled = () => took(performance.now() - started);
+        const settled = (failure: string | null) =>
+          call.waited({ part, name: `${of}.${String(name)}`, from, to: call.elapsed(), failure });
         // The answer itself is handed on: one over RPC is more than a promise.
-        if (answer instanceof Object && "then" in answer) void Promise.resolve(answer).then(settled, settled);
+        if (answer instanceof Object && "then" in answer)
+          void Promise.resolve(answer).then(
+            () => settled(null),
+            (error: unknown) => settled(storageFailureOf(error) ?? "_OTHER"),
+          );
         return answer;
       };
     },

@@ -56,10 +56,16 @@ export async function recall(
   const abstains = isTalk || (answerable !== "off" && !isAnswerable);
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
   const degraded = answer.arms.some(failed);
-  needs.recallMeter.count(needs.now(), { ms: needs.now() - began, abstained: abstains, degraded });
+  const answered = shownHits(hits, abstains);
+  needs.recallMeter.count(needs.now(), {
+    ms: needs.now() - began,
+    hits: answered.hits.length,
+    abstained: abstains,
+    degraded,
+  });
   return ok({
     ...answer,
-    ...shownHits(hits, abstains),
+    ...answered,
     degraded,
     ...(cut && { cut }),
   });

@@ -1,0 +1,77 @@
+import { attributesOf, spansOf } from "./otlp-spans.ts";
+import type { TracedCall, Traces } from "./traces.ts";
+
+type OtlpOptions = {
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  /** The name of the service in its spans. */
+  service: string;
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  now: () => number;
+};
+
+/** The time that the collector has to answer. */
+const WITHIN_MS = 5_000;
+/** Calls of an isolate whose spans are under way: while a collector hangs, the spans of more are dropped. */
+const UNDER_WAY = 100;
+
+/**
+ * Sends the spans of each call to a collector, as OTLP/HTTP has them in JSON. Spans that it does not take are lost. Written here, as the
+ * packages of OpenTelemetry for Workers make spans of each `fetch`, with its URL.
+ */
+export class OtlpTraces implements Traces {
+  readonly #options: OtlpOptions;
+  /** The beginnings of what is under way: one that the platform ended with its call counts no longer than others. */
+  #underWay: number[] = [];
+  #failing = false;
+
+  constructor(options: OtlpOptions) {
+    this.#options = options;
+  }
+
+  async send(call: TracedCall): Promise<void> {
+    const spans = spansOf(call);
+    if (spans === null) return;
+    const began = this.#options.now();
+    this.#underWay = this.#underWay.filter((one) => one > began - WITHIN_MS);
+    if (this.#underWay.length >= UNDER_WAY) return this.#outcome("too many are under way");
+    this.#underWay.push(began);
+    this.#outcome(await this.#post(spans));
+    const place = this.#underWay.indexOf(began);
+    if (place >= 0) this.#underWay.splice(place, 1);
+  }
+
+  /** Null, or the problem, which names neither the address nor what a header holds. */
+  async #post(spans: object[]): Promise<string | null> {
+    const { url, headers, service, fetch } = this.#options;
+    try {
+      const answer = await fetch(url.href, {
+        method: "POST",
+        headers: { ...headers, "Content-Type": "application/json", "User-Agent": "cairn" },
+        body: JSON.stringify({
+          resourceSpans: [
+            {
+              resource: { attributes: attributesOf({ "service.name": service }) },
+              scopeSpans: [{ scope: { name: "cairn" }, spans }],
+            },
+          ],
+        }),
+        // A key is for this address alone.
+        redirect: "manual",
+        signal: AbortSignal.timeout(WITHIN_MS),
+      });
+      await answer.body?.cancel();
+      return answer.ok ? null : `answered ${answer.status}`;
+    } catch (error) {
+      const isLate = error instanceof Error && error.name === "TimeoutError";
+      return isLate ? `did not answer in ${WITHIN_MS / 1000} seconds` : "cannot be reached";
+    }
+  }
+
+  /** Logs the first failure after a success: each call would fail alike. */
+  #outcome(problem: string | null): void {
+    if (problem !== null && !this.#failing)
+      console.error({ message: "traces could not be sent", error: `the collector: ${problem}` });
+    this.#failing = problem !== null;
+  }
+}
