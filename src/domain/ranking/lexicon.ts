@@ -34,7 +34,9 @@ export function cosineOf(a: Float32Array | null, b: Float32Array | null): number
   if (a === null || b === null) return 0;
   let [product, ofA, ofB] = [0, 0, 0];
   for (let k = 0; k < a.length; k++) {
-    const [x = 0, y = 0] = [a[k], b[k]];
+    // Not taken apart from an array, which makes one for each number: three times the time.
+    const x = a[k] ?? 0;
+    const y = b[k] ?? 0;
     product += x * y;
     ofA += x * x;
     ofB += y * y;

@@ -34,6 +34,8 @@ type Statement = {
   one: PooledCandidate;
   text: string;
   stems: ReadonlyMap<string, { rarity: number; isRare: boolean }>;
+  /** The sum of their rarities. */
+  weight: number;
   vector: Float32Array | null;
   changes: boolean;
   corrects: boolean;
@@ -67,6 +69,7 @@ function statementOf(
     one,
     text,
     stems,
+    weight: weightOf(stems),
     vector: sumOfRows(all, lexicon),
     changes: CHANGES.test(text),
     corrects: CORRECTS.test(text),
@@ -174,11 +177,11 @@ function successionOf(
   const isWhole = takesUpWhole(pair, asked);
   if (!isWhole && !hasItsValue(pair, asked, isBest) && !takesUpHalf(pair, asked) && !settles(pair))
     return null;
-  const closeness = closenessOf(pair);
   const holds = later.changes || settles(pair) || isFactOfMessage(pair);
   // A name alone may be of another matter.
   const isSame = later.changes || (holds && namesMost(earlier, asked));
   const least = isWhole ? (isSame ? CLOSE_WITH_CHANGE : CLOSE) : CLOSE_IN_PART;
+  const closeness = closenessOf(pair, least);
   return closeness < least ? null : { closeness, holds, changes: later.changes };
 }
 
@@ -245,9 +248,12 @@ function namesMost({ named }: Statement, { stems, names }: Asked): boolean {
   return told > 0 && told >= [...stems].filter((stem) => !names.has(stem)).length / 2;
 }
 
-function closenessOf({ earlier, later, common }: Pair): number {
-  const least = Math.min(weightOf(earlier.stems), weightOf(later.stems));
-  const overlap = least === 0 ? 0 : weightOf(common) / least;
+/** The closeness of two statements, 0 to 1; 0 if it cannot be `least`. */
+function closenessOf({ earlier, later, common }: Pair, least: number): number {
+  const lighter = Math.min(earlier.weight, later.weight);
+  const overlap = lighter === 0 ? 0 : weightOf(common) / lighter;
+  // Most pairs need no cosine: the largest would not do.
+  if ((1 + overlap) / 2 < least) return 0;
   return (cosineOf(earlier.vector, later.vector) + overlap) / 2;
 }
 
