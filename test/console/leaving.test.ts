@@ -24,6 +24,8 @@ it("exports everything, imports it for another user after a dry run, and erases 
   expect((await memory.memories.list(other)).items).toMatchObject([{ text: "I like tea" }]);
   await expectAccessible(page);
 
+  const tabs = page.getByRole("navigation", { name: `Parts of ${other}` });
+  await tabs.getByRole("link", { name: "Memories 1" }).waitFor();
   const erase = page.getByRole("button", { name: "Erase this user" });
   await page.getByLabel("Type the user’s id to confirm").fill("somebody else");
   expect(await erase.isDisabled()).toBe(true);
@@ -32,6 +34,9 @@ it("exports everything, imports it for another user after a dry run, and erases 
   await page.getByRole("heading", { name: "Receipt" }).waitFor();
   await page.getByText("The signature holds").waitFor();
   expect(await page.locator(".steps .chip.failed").count()).toBe(0);
+  await tabs.getByRole("link", { name: "Memories", exact: true }).waitFor();
+  const stored = page.getByRole("region", { name: "What is stored" });
+  await expect.poll(() => stored.getByRole("definition").first().textContent()).toBe("0");
   expect((await memory.memories.list(other)).items).toEqual([]);
   await expectAccessible(page);
 });

@@ -54,6 +54,27 @@ it("shows what a user holds", async () => {
   expect(await holds.getByRole("definition").first().textContent()).toBe("1");
 });
 
+it("counts on the tabs what is behind them, and what is not true now beside the list", async () => {
+  const user = newUser();
+  for (const [predicate, object] of [
+    ["plays", "chess"],
+    ["stopped playing", "chess"],
+    ["owns", "a boat"],
+  ] as const)
+    await memory.memories.remember(user, { subject: "user", predicate, object });
+  await memory.memories.remember(user, { text: "I may like figs", status: "quarantined" });
+  await memory.threads.create(user, {});
+  await memory.kv.set(user, "theme", "dark");
+  const page = await open(`users/${encodeURIComponent(user)}`);
+  const tabs = page.getByRole("navigation", { name: `Parts of ${user}` });
+  for (const name of ["Memories 3", "Inbox 1", "Threads 1", "Entries 1", "Recall"])
+    await tabs.getByRole("link", { name, exact: true }).waitFor();
+  await page.getByText("2 memories, and 1 not true now").waitFor();
+  await memory.kv.set(user, "units", "metric");
+  await tabs.getByRole("link", { name: "Recall" }).click();
+  await tabs.getByRole("link", { name: "Entries 2" }).waitFor();
+});
+
 it("lists the registry, and who creates a value", async () => {
   const prefix = `${crypto.randomUUID()}/`;
   await memory.cache.set(`${prefix}ready`, { name: "cachedContents/1" });

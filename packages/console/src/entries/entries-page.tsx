@@ -11,6 +11,7 @@ import { Table } from "../parts/table.tsx";
 import { SearchForm } from "../parts/search-form.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { may, useSession } from "../shell/session.ts";
+import { useStored } from "../shell/stored.ts";
 
 const close = () => setQuery({ key: undefined });
 
@@ -18,6 +19,7 @@ const close = () => setQuery({ key: undefined });
 export function EntriesPage({ user }: { user: string }) {
   const session = useSession();
   const { memory } = session;
+  const stored = useStored();
   const { query } = useRoute();
   const prefix = query.get("prefix") ?? "";
   const key = query.get("key");
@@ -71,7 +73,7 @@ export function EntriesPage({ user }: { user: string }) {
       </section>
       {key !== null && (
         <Panel title="Entry" close={close}>
-          <Entry key={key} user={user} name={key} changed={entries.reload} />
+          <Entry key={key} user={user} name={key} changed={() => (entries.reload(), stored.reload())} />
         </Panel>
       )}
     </div>

@@ -7,6 +7,7 @@ import { Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";
 import { setQuery, useRoute } from "../shell/route.ts";
 import { useSession } from "../shell/session.ts";
+import { useStored } from "../shell/stored.ts";
 import { verify } from "./receipt.ts";
 
 /** Erases a user, or one scope, after the user's id was typed. Shows the progress, the receipt and its verification. */
@@ -62,6 +63,8 @@ const EVERY_MS = 1_000;
 function Progress({ user, id }: { user: string; id: string }) {
   const { memory } = useSession();
   const erasure = useLoad((signal) => memory.erasures.get(id, { signal }), [id]);
+  const stored = useStored();
+  useEffect(stored.reload, [erasure.value?.status]);
   const running = erasure.value?.status === "running";
   useEffect(() => {
     if (!running) return undefined;

@@ -4,6 +4,7 @@ import { Failure } from "../parts/failure.tsx";
 import { useAction } from "../parts/load.ts";
 import { bytes, count } from "../parts/numbers.ts";
 import { useSession } from "../shell/session.ts";
+import { useStored } from "../shell/stored.ts";
 
 /** A file, and what a dry run found in it. */
 type Looked = {
@@ -48,6 +49,7 @@ async function look(file: File): Promise<Looked> {
 /** Imports an export: first a dry run, which counts, and then the import. */
 export function Import({ user }: { user: string }) {
   const { memory } = useSession();
+  const stored = useStored();
   const action = useAction();
   const cancel = useRef<AbortController | null>(null);
   const [looked, setLooked] = useState<Looked | null>(null);
@@ -63,6 +65,7 @@ export function Import({ user }: { user: string }) {
       if (looked === null) return;
       const controller = (cancel.current = new AbortController());
       setAnswer(await memory.transfer.import(user, looked.file, { signal: controller.signal }));
+      stored.reload();
     });
   return (
     <section class="card" aria-label="Import">

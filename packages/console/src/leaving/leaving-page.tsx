@@ -9,7 +9,7 @@ export function LeavingPage({ user }: { user: string }) {
   const session = useSession();
   return (
     <div class="stack">
-      <Holds user={user} />
+      <Holds />
       <Export user={user} />
       {may(session, "write") && <Import user={user} />}
       {may(session, "write") && <Erase user={user} />}

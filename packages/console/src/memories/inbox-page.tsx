@@ -5,10 +5,10 @@ import { Empty, More, Shown } from "../parts/states.tsx";
 import { plural } from "../parts/numbers.ts";
 import { useUndo } from "../parts/undo.tsx";
 import { may, useSession } from "../shell/session.ts";
+import { useStored } from "../shell/stored.ts";
 import { Ingests } from "./ingests.tsx";
 import { review } from "./review.ts";
 import { ReviewBar } from "./review-bar.tsx";
-import { useWaitingCount } from "./waiting-count.ts";
 import { WaitingRow } from "./waiting-row.tsx";
 
 const NONE: ReadonlySet<string> = new Set();
@@ -41,12 +41,12 @@ const useReviewed = (user: string, status: "quarantined" | "expired") => {
 function Waiting({ user }: { user: string }) {
   const waiting = useReviewed(user, "quarantined");
   const [gone, setGone] = useState(NONE);
-  const counted = useWaitingCount();
+  const stored = useStored();
   const hide = (id: string, hidden: boolean) => {
     setGone((before) =>
       hidden ? new Set([...before, id]) : new Set([...before].filter((one) => one !== id)),
     );
-    counted.reload();
+    stored.reload();
   };
   return (
     <Shown of={waiting}>
@@ -64,13 +64,15 @@ function Waiting({ user }: { user: string }) {
             <Listed
               user={user}
               left={left}
-              total={waiting.hasMore ? Math.max(counted.of?.waiting ?? 0, left.length) : left.length}
+              total={
+                waiting.hasMore ? Math.max(stored.value?.quarantine.waiting ?? 0, left.length) : left.length
+              }
               hide={hide}
               hideAll={setGone}
               reload={() => {
                 setGone(NONE);
                 waiting.reload();
-                counted.reload();
+                stored.reload();
               }}
             />
             <More of={waiting} />

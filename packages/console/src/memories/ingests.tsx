@@ -1,9 +1,10 @@
 import type { UserSummary } from "edgecairn";
 import { Failure } from "../parts/failure.tsx";
-import { useAction, useLoad } from "../parts/load.ts";
+import { useAction } from "../parts/load.ts";
 import { Time } from "../parts/times.tsx";
 import { to } from "../shell/route.ts";
 import { may, useSession } from "../shell/session.ts";
+import { useStored } from "../shell/stored.ts";
 
 type Unfinished = UserSummary["ingests"][number];
 
@@ -20,16 +21,15 @@ const WHY: Readonly<Record<string, string>> = {
 
 /** The ingests that are under way, and those that failed, which can be tried again. */
 export function Ingests({ user }: { user: string }) {
-  const { memory } = useSession();
-  const summary = useLoad((signal) => memory.usage.summary(user, { signal }), [user]);
-  const ingests = summary.value?.ingests ?? [];
-  if (ingests.length === 0) return <Failure error={summary.error} retry={summary.reload} />;
+  const stored = useStored();
+  const ingests = stored.value?.ingests ?? [];
+  if (ingests.length === 0) return <Failure error={stored.error} retry={stored.reload} />;
   return (
     <section aria-label="Ingests">
       <h2>Ingests</h2>
       <ul class="plain">
         {ingests.map((one) => (
-          <Row key={one.id} user={user} ingest={one} changed={summary.reload} />
+          <Row key={one.id} user={user} ingest={one} changed={stored.reload} />
         ))}
       </ul>
     </section>

@@ -2,11 +2,12 @@ import type { Memory, MemoryKind } from "edgecairn";
 import { useMemo, useState } from "preact/hooks";
 import { useLoad } from "../parts/load.ts";
 import { Empty, Shown } from "../parts/states.tsx";
-import { plural } from "../parts/numbers.ts";
+import { count, plural } from "../parts/numbers.ts";
 import { dayText, Time, timeText } from "../parts/times.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { go, setQuery, to, useRoute } from "../shell/route.ts";
 import { may, useSession } from "../shell/session.ts";
+import { reviewedOf, useStored } from "../shell/stored.ts";
 import { AddMemory } from "./add-memory.tsx";
 import { FillDemo } from "./fill-demo.tsx";
 import { MemoryPanel } from "./memory-panel.tsx";
@@ -38,6 +39,12 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
     },
     [user, kind, asOf],
   );
+  const stored = useStored();
+  const isAll = kind === undefined && words === "" && asOf === undefined;
+  const reload = () => {
+    loaded.reload();
+    stored.reload();
+  };
   const close = () => go(to(["users", user, "memories"], Object.fromEntries(query)));
   return (
     <div class={id === undefined ? "split" : "split open"}>
@@ -73,7 +80,7 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
             user={user}
             done={() => {
               setAdding(false);
-              loaded.reload();
+              reload();
             }}
           />
         )}
@@ -81,16 +88,23 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
           {(all) => (
             <>
               <Moment memories={all} asOf={asOf} />
-              <Listed all={all} words={words} user={user} id={id} asOf={asOf} />
+              <Listed
+                all={all}
+                words={words}
+                user={user}
+                id={id}
+                asOf={asOf}
+                past={isAll && stored.value ? reviewedOf(stored.value) - all.length : 0}
+              />
               {all.length === 0 && asOf === undefined && kind === undefined && (
-                <FillDemo user={user} done={loaded.reload} />
+                <FillDemo user={user} done={reload} />
               )}
             </>
           )}
         </Shown>
       </section>
       {id !== undefined && (
-        <MemoryPanel key={id} user={user} id={id} asOf={asOf} changed={loaded.reload} close={close} />
+        <MemoryPanel key={id} user={user} id={id} asOf={asOf} changed={reload} close={close} />
       )}
     </div>
   );
@@ -102,12 +116,15 @@ function Listed({
   user,
   id,
   asOf,
+  past,
 }: {
   all: readonly Memory[];
   words: string;
   user: string;
   id: string | undefined;
   asOf: number | undefined;
+  /** Memories that are not true now, if they are known. */
+  past: number;
 }) {
   const rows = useMemo(() => rowsOf(all, words), [all, words]);
   const found = rows.filter((row) => "memory" in row).length;
@@ -124,6 +141,7 @@ function Listed({
       <p class="quiet" role="status">
         {plural(found, "memory", "memories")}
         {all.length === MOST && `, of the newest ${plural(MOST, "memory", "memories")}`}
+        {all.length < MOST && past > 0 && `, and ${count(past)} not true now`}
       </p>
       <VirtualList
         count={rows.length}

@@ -137,12 +137,14 @@ function Place({ session }: { session: Session }) {
   useEffect(() => {
     document.title = [...path, "Cairn console"].join(" · ");
   }, [path.join("/")]);
-  if (area === "users" && user !== undefined) return <UserPage user={user} tab={tab} rest={rest} />;
+  // Nothing of one user is shown while another one's is loading.
+  if (area === "users" && user !== undefined)
+    return <UserPage key={user} user={user} tab={tab} rest={rest} />;
   if (area === "audit") return <AuditPage />;
   if (area === "registry") return <RegistryPage />;
   // A token of one user has nothing to see beside that user.
   if (area === undefined && session.user !== "*" && !may(session, "admin"))
-    return <UserPage user={session.user} tab={undefined} rest={[]} />;
+    return <UserPage key={session.user} user={session.user} tab={undefined} rest={[]} />;
   if (area === undefined) return <OverviewPage />;
   return (
     <>
