@@ -1,6 +1,6 @@
 // The deployment as a whole: its health, what happens over time, and the registry.
 import { expect, it } from "vitest";
-import { expectAccessible, hash, memory, newUser, open } from "./browser.ts";
+import { expectAccessible, goTo, hash, memory, newUser, open } from "./browser.ts";
 
 it("shows the health, what happens over time, the users, and what caches saved", async () => {
   const user = newUser();
@@ -14,9 +14,9 @@ it("shows the health, what happens over time, the users, and what caches saved",
     uncachedInputTokens: 300,
   });
   const page = await open();
+  await page.getByText("Health: ok").click();
   await page.getByText("static2-en-256, 256 dimensions").waitFor();
   const activity = page.getByRole("region", { name: "Activity" });
-  await activity.getByText("Users with data").waitFor();
   await activity.locator("canvas").first().waitFor();
   const legend = activity.locator(".u-legend").first().locator(".u-value");
   expect(await legend.allTextContents()).not.toContain("--");
@@ -26,11 +26,14 @@ it("shows the health, what happens over time, the users, and what caches saved",
   expect(await legend.allTextContents()).not.toContain("--");
   await activity.getByText("As a table").first().click();
   await activity.getByRole("columnheader", { name: "memories" }).waitFor();
-  await activity.getByLabel("Period").selectOption("7");
-  await activity.getByText("Memories of 7 days").waitFor();
-  const numbers = activity.locator(".numbers > div");
+  const glance = page.getByRole("region", { name: "Numbers" });
+  await glance.getByLabel("Period").selectOption("7");
+  await glance.getByText("Memories of 7 days").waitFor();
+  const numbers = glance.locator(".numbers > div");
   await numbers.filter({ hasText: /^Recalls answered\d+ %$/ }).waitFor();
   await numbers.filter({ hasText: /^Recalls degraded\d+ %$/ }).waitFor();
+  await numbers.filter({ hasText: /^Waiting for review[1-9]\d*$/ }).waitFor();
+  await numbers.filter({ hasText: /^Problems0$/ }).waitFor();
   await activity.getByText("Users who got memories, by day").waitFor();
   expect(await hash(page)).toContain("days=7");
   await page.getByRole("row", { name: "openai gpt-5 1 700 300 70 %" }).waitFor();
@@ -43,6 +46,32 @@ it("shows the health, what happens over time, the users, and what caches saved",
   await expectAccessible(page);
   await page.getByRole("link", { name: user }).click();
   await page.getByText("I like tea").waitFor();
+});
+
+it("tells the cost of a month, and what fails", async () => {
+  const page = await open("", { mayFail: /Failed to load/ });
+  const glance = page.getByRole("region", { name: "Numbers" });
+  await glance.getByText("Cost a month, without messages").waitFor();
+  await glance.getByText("How the cost comes about").click();
+  const field = glance.getByLabel("Messages that your app appends a month");
+  await field.fill("2000000");
+  await field.press("Enter");
+  await glance.getByRole("row", { name: "Messages, appended by two 2,000,000 $16.29" }).waitFor();
+  await glance.getByText("Cost a month", { exact: true }).waitFor();
+  await expectAccessible(page);
+  await page.route("**/health", async (route) => {
+    const health = (await (await route.fetch()).json()) as object;
+    return route.fulfill({ json: { ...health, status: "degraded", problems: ["The webhook is away."] } });
+  });
+  await page.route("**/metrics", (route) =>
+    route.fulfill({ body: "cairn_oldest_erasure_age_seconds 90000\n" }),
+  );
+  await goTo(page, "audit");
+  await goTo(page, "");
+  await glance.getByText("The webhook is away.").waitFor();
+  await glance.getByText("An erasure takes longer than a day.").waitFor();
+  await glance.locator(".bad", { hasText: "Problems" }).getByText("2").waitFor();
+  await expectAccessible(page);
 });
 
 it("shows what a user holds", async () => {

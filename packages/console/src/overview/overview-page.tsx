@@ -1,62 +1,54 @@
-import { useLoad } from "../parts/load.ts";
+import type { Health } from "edgecairn";
+import { type Loaded, useLoad } from "../parts/load.ts";
 import { Shown } from "../parts/states.tsx";
 import { Time } from "../parts/times.tsx";
 import { may, useSession } from "../shell/session.ts";
-import { Activity } from "./activity.tsx";
 import { Savings } from "./savings.tsx";
+import { Problems, Tenant } from "./tenant.tsx";
 import { Users } from "./users.tsx";
 
-/** The deployment: its health, what happens over time, its users, and what its caches saved. */
+/** The deployment: its numbers and problems, its users, its caches, and its parts. */
 export function OverviewPage() {
   const session = useSession();
+  const { memory } = session;
+  const health = useLoad((signal) => memory.tenant.health({ signal }), []);
   return (
     <>
       <h1>Overview</h1>
-      <Health />
-      {may(session, "admin") && session.user === "*" && <Activity />}
+      {may(session, "admin") && session.user === "*" ? (
+        <Tenant health={health} />
+      ) : (
+        <Shown of={health}>{({ problems = [] }) => <Problems of={problems} />}</Shown>
+      )}
       {may(session, "admin") && <Users />}
       {may(session, "cache") && <Savings />}
+      <Parts health={health} />
     </>
   );
 }
 
-function Health() {
-  const { memory } = useSession();
-  const health = useLoad((signal) => memory.tenant.health({ signal }), []);
+function Parts({ health: { value } }: { health: Loaded<Health> }) {
+  if (value === undefined) return null;
+  const { status, embedder, languageModel, vectorIndex } = value;
   return (
-    <section class="card" aria-label="Health">
-      <h2>Health</h2>
-      <Shown of={health}>
-        {({ status, embedder, languageModel, vectorIndex, problems = [] }) => (
-          <>
-            <p>
-              <span class={`chip ${status === "ok" ? "ok" : "failed"}`}>{status}</span>
-            </p>
-            {problems.length > 0 && (
-              <ul class="failure">
-                {problems.map((problem) => (
-                  <li key={problem}>{problem}</li>
-                ))}
-              </ul>
-            )}
-            <dl class="fields">
-              <dt>Embedding model</dt>
-              <dd>
-                {embedder.model}, {embedder.dimensions} dimensions
-              </dd>
-              <dt>Extracting model</dt>
-              <dd>
-                {languageModel ??
-                  "none: patterns find candidates, and sessions become episodes in their own words"}
-              </dd>
-              <dt>Vectors</dt>
-              <dd>{vectorIndex === "object" ? "in each user’s object" : "also in Vectorize"}</dd>
-            </dl>
-          </>
-        )}
-      </Shown>
+    <details class="card">
+      <summary>
+        Health: <span class={`chip ${status === "ok" ? "ok" : "failed"}`}>{status}</span>
+      </summary>
+      <dl class="fields">
+        <dt>Embedding model</dt>
+        <dd>
+          {embedder.model}, {embedder.dimensions} dimensions
+        </dd>
+        <dt>Extracting model</dt>
+        <dd>
+          {languageModel ?? "none: patterns find candidates, and sessions become episodes in their own words"}
+        </dd>
+        <dt>Vectors</dt>
+        <dd>{vectorIndex === "object" ? "in each user’s object" : "also in Vectorize"}</dd>
+      </dl>
       <ReindexState />
-    </section>
+    </details>
   );
 }
 

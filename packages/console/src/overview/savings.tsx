@@ -1,7 +1,7 @@
 import type { Stats } from "edgecairn";
 import { Field } from "../parts/field.tsx";
 import { useLoad } from "../parts/load.ts";
-import { compact, count, percent } from "../parts/numbers.ts";
+import { compact, count, dollars, percent } from "../parts/numbers.ts";
 import { Plot } from "../parts/plot.tsx";
 import { Empty, Shown } from "../parts/states.tsx";
 import { setQuery, useRoute } from "../shell/route.ts";
@@ -69,7 +69,7 @@ export function Savings() {
                         <td class="number">{count(cached)}</td>
                         <td class="number">{count(uncached)}</td>
                         <td class="number">{percent(cached / Math.max(1, cached + uncached))}</td>
-                        {price > 0 && <td class="number">{DOLLARS.format(savedBy(cached, price, share))}</td>}
+                        {price > 0 && <td class="number">{dollars(savedBy(cached, price, share))}</td>}
                       </tr>
                     ))}
                   </tbody>
@@ -85,7 +85,6 @@ export function Savings() {
 
 /** The share of the price that most providers ask for a token from a cache. */
 const CACHED_SHARE = 0.1;
-const DOLLARS = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" });
 
 const savedBy = (tokens: number, price: number, share: number): number =>
   (tokens / 1e6) * price * (1 - share);
