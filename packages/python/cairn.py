@@ -2308,8 +2308,8 @@ class Ingested(_Ingested, total=False):
     followUp: str
     # The reason of `partial`, or of waiting: `model_failed`, `model_late`, `model_misconfigured`,
     # `model_refused` (it does not take some of the messages), `invalid_answer` (twice), `changed` (a message,
-    # each time that the model had looked at it), `quota`, `tenant_quota`, `storage`, `thread_deleted`,
-    # `internal_error`, `session` (it goes on).
+    # each time that the model had looked at it), `quota`, `tenant_quota`, `model_daily_limit`, `storage`,
+    # `thread_deleted`, `internal_error`, `session` (it goes on).
     why: str
     # Messages of which these kinds could not be extracted, from a seq to another. A retry tries them again.
     failed: List[IngestedFailed]
@@ -2504,8 +2504,8 @@ class _UserSummaryIngest(TypedDict):
 class UserSummaryIngest(_UserSummaryIngest, total=False):
     # The reason of `partial`, or of waiting: `model_failed`, `model_late`, `model_misconfigured`,
     # `model_refused` (it does not take some of the messages), `invalid_answer` (twice), `changed` (a message,
-    # each time that the model had looked at it), `quota`, `tenant_quota`, `storage`, `thread_deleted`,
-    # `internal_error`, `session` (it goes on).
+    # each time that the model had looked at it), `quota`, `tenant_quota`, `model_daily_limit`, `storage`,
+    # `thread_deleted`, `internal_error`, `session` (it goes on).
     why: str
 
 

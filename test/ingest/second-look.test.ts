@@ -367,6 +367,18 @@ describe("what the caller's model gives beside a fact", () => {
 });
 
 describe("a model that fails in its second look", () => {
+  it("as the neurons of the day are used up is asked again at 0:00 UTC, and nothing is lost", async () => {
+    const model = newModel(() => new ModelRefusal("day", "3036: daily free allocation"));
+    const owner = newUser();
+    const { id, ...waiting } = await ingested(owner, { messages: lives, ...facts });
+    expect(waiting).toMatchObject({ status: "queued", why: "model_daily_limit", usage: { calls: 1 } });
+    model.looks = [];
+    control.clockAhead += 24 * 60 * MINUTE;
+    await ring(owner);
+    expect(await readIngest(id)).toMatchObject({ status: "done", counts: { created: 2 } });
+    expect(model.asked).toHaveLength(1);
+  });
+
   it.each<[string, Error, string]>([
     ["it is away", new Error("the model is away"), "model_failed"],
     ["it is late", new DeadlineExceeded(1), "model_late"],

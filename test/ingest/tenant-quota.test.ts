@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { ModelRefusal } from "../../src/platform/models/language-model.ts";
 import { tenantModelQuotaOf, quotaProblems } from "../../src/platform/quotas.ts";
 import { newUser } from "../call.ts";
-import { control, restore } from "../doubles/control.ts";
+import { clock, control, restore } from "../doubles/control.ts";
 import { type Reply, ScriptedModel } from "../doubles/language-models.ts";
 import { ingested, readIngest, ring, user } from "./calls.ts";
 
@@ -56,6 +56,23 @@ it("counts a second question after a wrong answer, and no call that was refused 
   expect(await ingested(newUser(), given)).toMatchObject({ status: "done", usage: { calls: 2 } });
   expect(await ingested(newUser(), given)).toMatchObject({ why: "tenant_quota" });
   expect(model.asked).toHaveLength(3);
+});
+
+it("lets an ingest wait for 0:00 UTC once the account's neurons of the day are used up, and counts no call", async () => {
+  const used = new ModelRefusal("day", "4006: you have used up your daily free allocation of 10,000 neurons");
+  const model = newDay({ calls: 1 }, used);
+  const owner = newUser();
+  const { id, ...waiting } = await ingested(owner, given);
+  expect(waiting).toMatchObject({ status: "queued", why: "model_daily_limit", usage: { calls: 0 } });
+  const MINUTE = 60_000;
+  control.clockAhead += DAY - (clock() % DAY) - MINUTE;
+  await ring(owner);
+  expect(await readIngest(id)).toMatchObject({ status: "queued" });
+  expect(model.asked).toHaveLength(1);
+  control.clockAhead += MINUTE;
+  await ring(owner);
+  expect(await readIngest(id)).toMatchObject({ status: "done", usage: { calls: 1 } });
+  expect(model.asked).toHaveLength(2);
 });
 
 it("asks no model while D1 does not count", async () => {

@@ -108,7 +108,8 @@ describe("a model of Workers AI", () => {
   it.each([
     ["AiError: 3006: Request is too large", "messages"],
     ["AiError: 8007: This model's maximum context length is 24000 tokens.", "messages"],
-    ["AiError: 3036: you have used up your daily free allocation of 10,000 neurons", "settings"],
+    ["AiError: 3036: you have used up your daily free allocation of 10,000 neurons", "day"],
+    ["AiError: 4006: you have used up your daily free allocation of 10,000 neurons", "day"],
     ["AiError: 5007: No such model @cf/x or task", "settings"],
     ["AiError: 5028: This model is retired", "settings"],
     ["AiError: 5035: This model needs the Workers Paid plan", "settings"],

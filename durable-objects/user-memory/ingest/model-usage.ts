@@ -4,8 +4,8 @@ import type { TenantModelUsage } from "../../../src/platform/d1/tenant-model-usa
 import type { ModelQuota } from "../../../src/platform/quotas.ts";
 
 type ModelUsageDependencies = { sql: SqlStorage; quota: ModelQuota; tenant: TenantModelUsage };
-/** A call that is not allowed before a time: the user's quota, or that of all users, is used up, or D1 does not tell. */
-export type RefusedCall = { why: "quota" | "tenant_quota" | "storage"; until: number };
+/** A call that is not allowed before a time: a quota of the user, of all users or of the account is used up, or D1 does not tell. */
+export type RefusedCall = { why: "quota" | "tenant_quota" | "model_daily_limit" | "storage"; until: number };
 
 /** The days of which the usage is kept. */
 const KEPT_DAYS = 30;
@@ -32,7 +32,7 @@ export class ModelUsage {
    * Asks the model and counts its calls, unless a quota of the day is used up. The first call is counted before it is made: one that
    * ends the object counts too. The tokens of questions under way, and the call after a wrong answer, may exceed a quota.
    */
-  async count<T extends { usage: Ingest["usage"] }>(
+  async count<T extends { usage: Ingest["usage"]; failed?: string }>(
     now: () => number,
     ask: () => Promise<T>,
   ): Promise<T | RefusedCall> {
@@ -52,6 +52,7 @@ export class ModelUsage {
       const more = { ...asked.usage, calls: asked.usage.calls - 1 };
       this.#add(more, asksAt);
       await this.#endForTenant(dayOf(asksAt), more);
+      if (asked.failed === "model_daily_limit") return { why: asked.failed, until: startOfNextDay(now()) };
       return asked;
     } finally {
       this.#asking--;

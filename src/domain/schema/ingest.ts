@@ -164,7 +164,7 @@ export const Ingest = z
     }),
     why: z.string().optional().openapi({
       description:
-        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `model_misconfigured`, `model_refused` (it does not take some of the messages), `invalid_answer` (twice), `changed` (a message, each time that the model had looked at it), `quota`, `tenant_quota`, `storage`, `thread_deleted`, `internal_error`, `session` (it goes on).",
+        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `model_misconfigured`, `model_refused` (it does not take some of the messages), `invalid_answer` (twice), `changed` (a message, each time that the model had looked at it), `quota`, `tenant_quota`, `model_daily_limit`, `storage`, `thread_deleted`, `internal_error`, `session` (it goes on).",
     }),
     failed: z
       .array(z.object({ kinds: z.array(extractKind), from: z.int(), to: z.int(), why: z.string() }))

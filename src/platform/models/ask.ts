@@ -14,12 +14,19 @@ type Question<T> = {
 };
 /**
  * `invalid_answer`: twice nothing that can be used. `model_refused`: the model does not take these messages. `model_misconfigured`: it
- * takes none, as the settings are wrong. `usage` does not count a call that was refused at no cost.
+ * takes none, as the settings are wrong. `model_daily_limit`: it takes none before 0:00 UTC. `usage` does not count a call that was refused at no cost.
  */
 export type Asked<T> = { usage: Ingest["usage"] } & (
   | { answer: T }
-  | { failed: "invalid_answer" | "model_refused" | "model_misconfigured" | "model_failed" | "model_late" }
+  | { failed: "invalid_answer" | ModelFailure }
 );
+type ModelFailure = (typeof REFUSALS)[keyof typeof REFUSALS] | "model_failed" | "model_late";
+
+const REFUSALS = {
+  messages: "model_refused",
+  settings: "model_misconfigured",
+  day: "model_daily_limit",
+} as const;
 
 /** Time of one call of the model. */
 const CALL_MS = 45_000;
@@ -79,9 +86,8 @@ function add(usage: Ingest["usage"], { inputTokens, outputTokens }: Generated["u
   usage.outputTokens += outputTokens;
 }
 
-function failureOf(error: unknown): "model_refused" | "model_misconfigured" | "model_failed" | "model_late" {
-  if (error instanceof ModelRefusal)
-    return error.refused === "messages" ? "model_refused" : "model_misconfigured";
+function failureOf(error: unknown): ModelFailure {
+  if (error instanceof ModelRefusal) return REFUSALS[error.refused];
   return error instanceof DeadlineExceeded ? "model_late" : "model_failed";
 }
 

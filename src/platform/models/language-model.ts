@@ -11,15 +11,15 @@ export type GenerateRequest = {
 };
 export type Generated = { text: string; usage: { inputTokens: number; outputTokens: number } };
 
-/**
- * A call that would fail again: the model refuses its messages, or the settings (the name of the model, the key). `usage`: the
- * tokens that it cost nevertheless.
- */
+/** The model refuses the messages; the settings (its name, the key); or every call until 0:00 UTC. */
+type Refused = "messages" | "settings" | "day";
+
+/** A call that would fail again. `usage`: the tokens that it cost nevertheless. */
 export class ModelRefusal extends Error {
-  readonly refused: "messages" | "settings";
+  readonly refused: Refused;
   readonly usage: Generated["usage"] | undefined;
 
-  constructor(refused: "messages" | "settings", message: string, usage?: Generated["usage"]) {
+  constructor(refused: Refused, message: string, usage?: Generated["usage"]) {
     super(message);
     this.refused = refused;
     this.usage = usage;

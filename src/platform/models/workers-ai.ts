@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { withDeadline } from "../deadline.ts";
 import type { WorkersAi } from "../embeddings/workers-ai.ts";
+import { isFreeAllocationUsedUp } from "../free-allocation.ts";
 import { textOf } from "../endpoint-request.ts";
 import {
   type Generated,
@@ -29,8 +30,8 @@ const JSON_MODE = new Set([
 const UNMET = "JSON Mode couldn't be met";
 /** The codes of https://developers.cloudflare.com/workers-ai/platform/errors/ for a call that would fail again. */
 const REFUSED_MESSAGES = new Set([3006, 5004]);
-/** 3036: the neurons of the day are used up (free plan). 5028: the model is retired. 5035: it is for the paid plan only. */
-const REFUSED_SETTINGS = new Set([3023, 3036, 3041, 3042, 5005, 5007, 5016, 5018, 5019, 5028, 5035]);
+/** 5028: the model is retired. 5035: it is for the paid plan only. */
+const REFUSED_SETTINGS = new Set([3023, 3041, 3042, 5005, 5007, 5016, 5018, 5019, 5028, 5035]);
 
 /** Generates with a model of Workers AI, which is given a schema of the answer. */
 export class WorkersAiModel implements LanguageModel {
@@ -121,6 +122,7 @@ function contentOf(answer: unknown): string {
 /** The error, as a `ModelRefusal` if its code or text says that the same call would fail again. */
 function refusalOf(error: unknown): unknown {
   const message = String(error);
+  if (isFreeAllocationUsedUp(error)) return new ModelRefusal("day", message);
   const code = Number(/\b[35]\d{3}(?=:)/.exec(message)?.[0]);
   if (REFUSED_SETTINGS.has(code)) return new ModelRefusal("settings", message);
   const isTooLong = /context (?:length|window)/i.test(message);

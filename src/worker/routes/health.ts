@@ -7,6 +7,7 @@ import type { Services } from "../services.ts";
 import { Health, type HEALTH_PARTS } from "../../domain/schema/health.ts";
 import { DeadlineExceeded, withDeadline } from "../../platform/deadline.ts";
 import type { Embedder } from "../../platform/embeddings/embedder.ts";
+import { isFreeAllocationUsedUp } from "../../platform/free-allocation.ts";
 import { storageFailureOf } from "../../platform/storage-failure.ts";
 import { isSecret } from "../../domain/token.ts";
 
@@ -135,14 +136,14 @@ async function probe(embedder: Embedder | null): Promise<string | null> {
   }
 }
 
-const reasonOf = (error: unknown): string =>
-  error instanceof DeadlineExceeded
-    ? `no answer within ${PROBE_MS / 1000} seconds`
-    : (REASONS[/\b[35]\d{3}(?=:)/.exec(String(error))?.[0] ?? ""] ?? "see the log");
+function reasonOf(error: unknown): string {
+  if (error instanceof DeadlineExceeded) return `no answer within ${PROBE_MS / 1000} seconds`;
+  if (isFreeAllocationUsedUp(error)) return "the neurons of the day are used up (free plan), until 0:00 UTC";
+  return REASONS[/\b[35]\d{3}(?=:)/.exec(String(error))?.[0] ?? ""] ?? "see the log";
+}
 
 /** By the codes of Workers AI. */
 const REASONS: Record<string, string> = {
-  3036: "the neurons of the day are used up (free plan), until 0:00 UTC",
   5007: "there is no such model",
   5028: "the model is retired: name another one",
   5035: "the model is for the Workers Paid plan only",
