@@ -1,5 +1,6 @@
 // Conversations: long ones, forks, compactions, and a search within.
 import { expect, it } from "vitest";
+import { fromNow } from "../from-now.ts";
 import { expectAccessible, hash, memory, newUser, open } from "./browser.ts";
 
 const placeOf = (user: string, rest = ""): string => `users/${encodeURIComponent(user)}/threads${rest}`;
@@ -28,6 +29,50 @@ it("reads a long thread from its end to its beginning, with a few rows in the do
   expect(await page.locator(".message").count()).toBeLessThan(80);
   await page.evaluate(`location.hash = ${JSON.stringify(`#/${placeOf(user, `/${id}?seq=1500`)}`)}`);
   await page.locator(".message.named", { hasText: "message number 1500" }).waitFor();
+});
+
+it("titles threads by their first words, and finds them by agent, time, title and what was said", async () => {
+  const user = newUser();
+  const talk = async (fields: { title?: string; agent?: string }, ...contents: string[]) => {
+    const { id } = await memory.threads.create(user, fields);
+    await memory.threads.append(
+      id,
+      contents.map((content, i) => ({ role: i === 0 ? "user" : "assistant", content })),
+    );
+  };
+  await talk({ agent: "planner" }, "When does the ferry leave?", "At ten, from the third pier.");
+  await talk({ agent: "cook" }, "How long do lentils take?");
+  await talk({ title: "The boiler" }, "It is cold.");
+  await memory.threads.create(user, {});
+  const page = await open(placeOf(user));
+  const list = page.getByRole("feed", { name: "Conversations" });
+  const row = (name: string | RegExp) => list.getByRole("link", { name });
+  for (const title of ["When does the ferry leave?", "How long do lentils", "The boiler", "New conversation"])
+    await row(new RegExp(`^${title}`)).waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("Agent").selectOption("cook");
+  await page.getByText("1 conversation", { exact: true }).waitFor();
+  await row(/^How long do lentils/).waitFor();
+  await page.getByLabel("Agent").selectOption("");
+  const search = page.getByRole("searchbox", { name: "Search the conversations" });
+  await search.fill("boiler");
+  await search.press("Enter");
+  await row(/^The boiler/).waitFor();
+  await search.fill("third pier");
+  await search.press("Enter");
+  await row(/^When does the ferry leave\? ?assistant: At ten, from the third pier/)
+    .first()
+    .waitFor();
+  await page.getByLabel("Changed").selectOption("monday");
+  await row(/^When does the ferry leave/).click();
+  await page.locator(".message.named", { hasText: "third pier" }).waitFor();
+  await page.getByRole("heading", { name: "When does the ferry leave?" }).waitFor();
+  // In a browser that is two weeks ahead, nothing is of this week.
+  await page.clock.setFixedTime(fromNow(14 * 24 * 60 * 60 * 1_000));
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${placeOf(user)}?since=monday`)}`);
+  await page.getByText("No conversation fits.").waitFor();
+  await page.getByLabel("Changed").selectOption("month");
+  await page.getByText("4 conversations", { exact: true }).waitFor();
 });
 
 it("finds a message within the thread, and leads to it", async () => {

@@ -16,11 +16,12 @@ export function OverviewPage() {
     <>
       <h1>Overview</h1>
       {may(session, "admin") && session.user === "*" ? (
-        <Tenant health={health} />
+        <Tenant health={health}>
+          <Users />
+        </Tenant>
       ) : (
         <Shown of={health}>{({ problems = [] }) => <Problems of={problems} />}</Shown>
       )}
-      {may(session, "admin") && <Users />}
       {may(session, "cache") && <Savings />}
       <Parts health={health} />
     </>

@@ -1,4 +1,5 @@
 import type { Health, TenantStatistics } from "edgecairn";
+import type { ComponentChildren } from "preact";
 import { type Loaded, useLoad } from "../parts/load.ts";
 import { compact, count, dollars, percent } from "../parts/numbers.ts";
 import { Shown } from "../parts/states.tsx";
@@ -12,8 +13,8 @@ import { costsOf, type Month, sumOf } from "./prices.ts";
 const PERIODS = [7, 30, 90] as const;
 const MONTH_DAYS = 30;
 
-/** The whole tenant: its numbers, its problems, its cost, and its activity over time. */
-export function Tenant({ health }: { health: Loaded<Health> }) {
+/** The whole tenant: its numbers, its problems and its cost; then the children; then its activity over time. */
+export function Tenant({ health, children }: { health: Loaded<Health>; children: ComponentChildren }) {
   const session = useSession();
   const { query } = useRoute();
   const days = PERIODS.find((one) => String(one) === query.get("days")) ?? 30;
@@ -50,6 +51,7 @@ export function Tenant({ health }: { health: Loaded<Health> }) {
           )}
         </Shown>
       </section>
+      {children}
       {statistics.value && <Activity statistics={statistics.value} days={days} />}
     </>
   );

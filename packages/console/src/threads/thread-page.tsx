@@ -10,6 +10,7 @@ import { VirtualList } from "../parts/virtual-list.tsx";
 import { go, setQuery, to, useRoute } from "../shell/route.ts";
 import { may, useSession } from "../shell/session.ts";
 import { SearchForm } from "../parts/search-form.tsx";
+import { Title } from "./title.tsx";
 import { Messages, roleOf, rowsOf, wordsOf } from "./messages.ts";
 
 /** Characters of a message that are shown before it is unfolded. */
@@ -94,7 +95,7 @@ function Conversation({
   return (
     <>
       <h2>
-        <bdi>{thread.title || thread.id}</bdi>
+        <Title thread={thread} />
       </h2>
       <p class="quiet">
         {plural(thread.length, "message")}
