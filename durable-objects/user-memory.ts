@@ -305,7 +305,9 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   // Export and import
 
   exportPage(...args: Args<"exportPage">) {
-    return this.#parts.exporter.page(...args);
+    const page = this.#parts.exporter.page(...args);
+    const retention = args[0] === undefined ? this.#parts.retentionDrive.rules() : null;
+    return page.ok && retention !== null ? ok({ ...page.value, retention }) : page;
   }
 
   epoch(): number {
@@ -322,6 +324,17 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   importMemories(...[owner, given]: Args<"importMemories">) {
     if (given.epoch === this.epoch()) this.#noteOwner(owner, "memory");
     return this.#parts.writer.import(owner, given);
+  }
+
+  // Retention
+
+  retention(...args: Args<"retention">) {
+    return this.#parts.retentionDrive.view(...args);
+  }
+
+  setRetention(...[owner, given]: Args<"setRetention">) {
+    if (owner !== null) this.#noteOwner(owner, "entry");
+    return this.#parts.retentionDrive.set(given);
   }
 
   // Erasure

@@ -172,10 +172,10 @@ CREATE TABLE tenant_model_usage (
   tokens INTEGER NOT NULL
 );
 
--- At most one row: the tenant's rules of extraction, and its patterns of redaction.
-CREATE TABLE extraction_settings (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  settings TEXT NOT NULL                -- JSON: see src/domain/schema/extraction.ts
+-- The tenant's own rules, all of a kind in one row.
+CREATE TABLE tenant_settings (
+  name TEXT PRIMARY KEY,                -- extraction, retention
+  settings TEXT NOT NULL                -- JSON: see src/domain/schema/extraction.ts, retention.ts
 );
 
 -- At most one row, while the receiver of the webhook fails: how often in a row, since when, and when the next probe is due.

@@ -11,6 +11,7 @@ import {
   assembleIngest,
   assembleMemories,
   assembleRecall,
+  assembleRetention,
   assembleThreads,
   assembleTransfer,
   type Memories,
@@ -35,6 +36,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     ...assembleChanges(ground, ports, memories),
     ...assembleTransfer(ground, ports, { ...threads, ...memories }),
     ...assembleIngest(ground, ports, { ...threads, ...memories }),
+    ...assembleRetention(ground, ports, { ...threads, ...memories }),
     ...assembleErasure(ground, ports, {
       ...fences,
       ...threads,
@@ -63,6 +65,7 @@ type Working = Threads &
   ReturnType<typeof assembleChanges> &
   ReturnType<typeof assembleTransfer> &
   ReturnType<typeof assembleIngest> &
+  ReturnType<typeof assembleRetention> &
   ReturnType<typeof assembleErasure>;
 
 /** The chores of the alarm. Each start of the object schedules the resumable ones too. */
@@ -71,6 +74,7 @@ function choresOf({ vectors, merger, pages, answers, entries }: Ground, rooms: W
   const currentModel = () => embedding.target()?.model ?? null;
   const resumable: Record<string, Chore> = {
     memories: expiry,
+    retention: rooms.retentionDrive,
     reindex: rooms.reindexer,
     vectors: {
       run: () => vectors.drain(currentModel()),

@@ -54,12 +54,14 @@ export const migrations: readonly Migration[] = [
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,
         indexing TEXT,
+        retention TEXT,
         change INTEGER NOT NULL DEFAULT 0,
         speakers TEXT,
         recalls TEXT
       );
       CREATE INDEX threads_by_agent ON threads (agent, updated_at DESC, n) WHERE deleted = 0;
       CREATE INDEX threads_by_parent ON threads (parent, fork_seq) WHERE parent IS NOT NULL;
+      CREATE INDEX threads_by_rule ON threads (n) WHERE retention IS NOT NULL;
       CREATE TABLE catalogue_changes (
         thread_id TEXT PRIMARY KEY,
         due_at INTEGER NOT NULL,
@@ -370,6 +372,8 @@ export const migrations: readonly Migration[] = [
         DELETE FROM ingests WHERE thread = OLD.n;
         DELETE FROM ingested_threads WHERE thread = OLD.n;
       END;
+      -- One row. JSON: tenant, null until D1 was asked for it; own; noted: deletions that the audit log lacks; last.
+      CREATE TABLE retention (tenant TEXT, own TEXT NOT NULL, due_at INTEGER, noted TEXT NOT NULL, last TEXT);
       -- erasure: the erasure that waits for the range; null if its thread was only deleted.
       CREATE TABLE tombstones (
         first INTEGER PRIMARY KEY,

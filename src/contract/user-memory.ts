@@ -29,10 +29,11 @@ import type { ReviewedMemory } from "../domain/schema/review.ts";
 import type { Trust } from "../domain/schema/provenance.ts";
 import type { Answerable, RecallAnswer, RecallKind, TimeMode } from "../domain/schema/recall.ts";
 import type { Reindex } from "../domain/schema/reindex.ts";
+import type { Retention, UserRetention } from "../domain/schema/retention.ts";
 import type { CreateThreadBody, ForkBody, PatchThreadBody, Thread } from "../domain/schema/thread.ts";
 import type { UserSummary } from "../domain/schema/statistics.ts";
 import type { MemoryUsage, Outcome, OutcomeBody } from "../domain/schema/usage.ts";
-import type { ImportCounts, ObjectLine } from "../domain/schema/transfer.ts";
+import type { ExportHeader, ImportCounts, ObjectLine } from "../domain/schema/transfer.ts";
 import type { ImportedVersion } from "../domain/transfer/memory-lines.ts";
 import type { TextEmbedding } from "../domain/embedding.ts";
 import type { Entry, EntryPage, EntryWrite, IdempotencyKey } from "./storage.ts";
@@ -405,8 +406,14 @@ export type Head = { key: string; version: string };
  */
 export type Section = { n: number; forkSeq: number; lastSeq: number; compactedAt: number };
 
-/** Lines in UTF-8, each with its line break. Without `next` they are the last. */
-export type ExportPage = { lines: Uint8Array; count: number; epoch: number; next?: ExportPlace };
+/** Lines in UTF-8, each with its line break. Without `next` they are the last. `retention`: the rules, of a first page, if there are any. */
+export type ExportPage = {
+  lines: Uint8Array;
+  count: number;
+  epoch: number;
+  next?: ExportPlace;
+  retention?: NonNullable<ExportHeader["retention"]>;
+};
 
 /** A line, with the bytes of its value. `came`: the same import brought its thread, or the thread that it forks. */
 export type ObjectItem = { line: ObjectLine; value?: Uint8Array; threadIsInImport?: true };
@@ -433,6 +440,15 @@ export interface TransferRpc {
   ): Promise<Result<Imported>>;
 }
 
+// Retention
+
+export interface RetentionRpc {
+  /** The rules of this user, and what they would delete now: with the given ones in place of those of the same level. */
+  retention(given?: { tenant?: Retention; own?: Retention }): Promise<UserRetention>;
+  /** Sets the rules of a level. They are applied after an hour. */
+  setRetention(owner: Owner | null, given: { tenant?: Retention; own?: Retention }): Promise<UserRetention>;
+}
+
 // Erasure
 
 export interface ErasureRpc {
@@ -456,4 +472,5 @@ export type UserMemoryRpc = EntriesRpc &
   ChangesRpc &
   UsageRpc &
   TransferRpc &
+  RetentionRpc &
   ErasureRpc;

@@ -65,6 +65,9 @@ export const limits = {
   topics: 50,
   topic: 256,
   extractionPrompt: 4 * 1024,
+  /** Rules of retention of memories, of the tenant and of each user, and the longest age of a rule. */
+  retentionRules: 50,
+  retentionDays: 3650,
   /** Patterns of redaction: each call that has a body applies them all. */
   redactions: 16,
   redactionPattern: 256,

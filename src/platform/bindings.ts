@@ -7,6 +7,7 @@ import type { MemoryRecords } from "./d1/memory-records.ts";
 import { D1Revocations, type Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
 import { D1PredicateRules, type PredicateRules } from "./d1/predicate-rules.ts";
+import { D1TenantSettings, type TenantSettings } from "./d1/tenant-settings.ts";
 import { D1TenantProfiles, type TenantProfiles } from "./d1/tenant-profiles.ts";
 import { D1WebhookBreaker, type WebhookBreaker } from "./d1/webhook-breaker.ts";
 import { D1TenantModelUsage, type TenantModelUsage } from "./d1/tenant-model-usage.ts";
@@ -35,6 +36,7 @@ import { measuredRecords } from "./metrics/measured-records.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Traces } from "./traces/traces.ts";
 import { type TraceBindings, tracesFromBindings } from "./traces/traces-from-bindings.ts";
+import type { Retention } from "../domain/schema/retention.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
 import type { Webhook } from "./webhooks/webhook.ts";
 import { type WebhookBindings, webhookFromBindings } from "./webhooks/webhook-from-bindings.ts";
@@ -109,6 +111,8 @@ export type Ports = {
   tenantProfiles: TenantProfiles;
   predicates: PredicateRules;
   extraction: ExtractionSettings;
+  /** The tenant's rules of retention. */
+  retention: TenantSettings<Retention>;
   auditLog: AuditLog;
   deployment: Deployment;
   erasures: ErasureRecords;
@@ -196,6 +200,7 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     tenantProfiles: new D1TenantProfiles(env.DB),
     predicates: new D1PredicateRules(env.DB, { cache: shared.predicateRules, now: () => Date.now() }),
     extraction: new D1ExtractionSettings(env.DB, { cache: shared.extraction, now: () => Date.now() }),
+    retention: new D1TenantSettings(env.DB, "retention"),
     auditLog: new D1AuditLog(env.DB),
     receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
     ...embeddersFromBindings(env, shared),

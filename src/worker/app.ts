@@ -38,6 +38,7 @@ import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { ingests } from "./routes/ingests.ts";
+import { retention } from "./routes/retention.ts";
 import { extraction } from "./routes/extraction.ts";
 import { health, PROBED_MS, RECENT_MS } from "./routes/health.ts";
 import { mcp } from "./routes/mcp.ts";
@@ -86,6 +87,7 @@ export function createApp(
     ingests,
     predicateRules,
     extraction,
+    retention,
     usage,
     metrics,
     statistics,

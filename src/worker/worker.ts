@@ -6,7 +6,7 @@ import { answerBy } from "./rpc/answer.ts";
 import { wakeErasures } from "./use-cases/erase.ts";
 import { wakeWebhook } from "./use-cases/webhook.ts";
 import { recount } from "./use-cases/statistics.ts";
-import { upkeep } from "./use-cases/upkeep.ts";
+import { tellRetention, upkeep } from "./use-cases/upkeep.ts";
 
 /** The Worker: HTTP, calls over service bindings, and the cron. Tests put doubles into `makePorts`. */
 export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
@@ -30,6 +30,7 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
       // A failure of one does not stop the others.
       const done = await Promise.allSettled([
         upkeep(all),
+        tellRetention(all),
         pruneAccess(all),
         wakeErasures(all),
         wakeWebhook(all),

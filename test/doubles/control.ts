@@ -29,6 +29,8 @@ export const control = {
   revocations: "ok" as "ok" | "fail" | "hang",
   /** The same of the tenant's rules of extraction. */
   extraction: "ok" as "ok" | "fail" | "hang",
+  /** The same of the tenant's rules of retention. */
+  retention: "ok" as "ok" | "fail" | "hang",
   /** The same of the audit log. */
   auditLog: "ok" as "ok" | "fail" | "hang",
   /** Called before each event is written. */

@@ -74,6 +74,7 @@ export function faultyPorts(env: Bindings): Ports {
     quarantineMs: real.quarantineMs,
     predicates: real.predicates,
     extraction: faulty(real.extraction, () => control.extraction),
+    retention: faulty(real.retention, () => control.retention),
     auditLog: faulty(
       {
         add: (event) => {

@@ -22,9 +22,12 @@ const NO_OWNERS = [
 /** Files that read a table for readers of their own. They change nothing in it. */
 const READERS: ReadonlySet<string> = new Set(
   [
+    "memories memories/aged-memories",
     "memories memories/due-memories",
     "memories memories/memory-source",
     "memories memories/summaries",
+    "messages threads/aged-messages",
+    "threads threads/aged-messages",
     "threads threads/thread-forks",
     "threads threads/thread-lists",
   ].map((one) => one.replace(" ", " durable-objects/user-memory/").concat(".ts")),

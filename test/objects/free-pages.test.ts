@@ -42,7 +42,8 @@ it("takes up all free pages with zeros, gives them back, and goes on wherever it
   expect(seen.used.length).toBeGreaterThan(2);
   expect(Math.max(...seen.used)).toBeGreaterThan(seen.most - 4 * MB);
   expect(Math.max(...seen.used)).toBeLessThan(seen.most + MB);
-  expect(seen.after).toBe(seen.before);
+  // The table may have split the last page of the schema, which stays.
+  expect(seen.after - seen.before).toBeLessThanOrEqual(4_096);
 });
 
 it("overwrites anew for what is freed while the zeros are being removed", async () => {

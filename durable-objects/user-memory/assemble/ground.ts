@@ -7,6 +7,7 @@ import { Removals } from "../core/removals.ts";
 import { FreePages } from "../core/free-pages.ts";
 import { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { OwnerRecord } from "../core/owner-record.ts";
+import { RetentionStore } from "../core/retention-store.ts";
 import { QuotaGuard } from "../core/quota-guard.ts";
 import { Transactions } from "../core/transactions.ts";
 import { ErasureFence } from "../erasure/erasure-fence.ts";
@@ -59,6 +60,7 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
     entries: new EntryStore(ctx),
     quota: new QuotaGuard(sql, ports, { pages, threads: stores.threads, memories: table }),
     owner: new OwnerRecord(sql),
+    retention: new RetentionStore(sql),
     erasureEpoch,
   };
 }

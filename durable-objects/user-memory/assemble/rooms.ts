@@ -5,6 +5,7 @@ import { WebhookDelivery } from "../changes/webhook-delivery.ts";
 import { TombstoneRanges } from "../core/tombstone-ranges.ts";
 import { Entries } from "../entries/entries.ts";
 import { Eraser } from "../erasure/eraser.ts";
+import { AgedMemories } from "../memories/aged-memories.ts";
 import { MemoryIndex } from "../memories/memory-index.ts";
 import { SimilarMemories } from "../memories/similar-memories.ts";
 import { DecidedWrites } from "../memories/decided-writes.ts";
@@ -19,6 +20,9 @@ import { RecallService } from "../recall/recall-service.ts";
 import { HybridSearch } from "../recall/hybrid-search.ts";
 import { migrations } from "../schema.ts";
 import type { IndexedText } from "../search-index/vector-store.ts";
+import { AgedConversations } from "../retention/aged-conversations.ts";
+import { RetentionDrive } from "../retention/retention-drive.ts";
+import { AgedMessages } from "../threads/aged-messages.ts";
 import { Conversations } from "../threads/conversations.ts";
 import { MessagePurger } from "../threads/message-purger.ts";
 import { ThreadMessages } from "../threads/thread-messages.ts";
@@ -181,6 +185,34 @@ export function assembleIngest(ground: Ground, ports: Ports, rooms: Threads & Me
       languageModel,
     }),
   };
+}
+
+/** What rules of retention delete. */
+export function assembleRetention(
+  ground: Ground,
+  { retention: settings, auditLog }: Ports,
+  rooms: Threads & Memories,
+) {
+  const aged = new AgedMessages(ground.sql);
+  const { conversations, ingestStore, pendingWrites: pending, forgetter } = rooms;
+  const drive: RetentionDrive = new RetentionDrive({
+    ...ground,
+    store: ground.retention,
+    settings,
+    aged,
+    conversations: new AgedConversations({
+      ...ground,
+      aged,
+      conversations,
+      ingestStore,
+      noted: (counts) => drive.noted(counts),
+    }),
+    memories: new AgedMemories(ground.sql),
+    pending,
+    forgetter,
+    auditLog,
+  });
+  return { retentionDrive: drive };
 }
 
 /** `abort`: stops the object without what was written since the last `await`. */

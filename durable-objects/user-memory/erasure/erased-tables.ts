@@ -27,6 +27,7 @@ export const USER_TABLES = {
   removals: { key: "kind, n", counted: null },
   removals_pruned: { key: "kind", counted: null },
   memory_usage: { key: "n", counted: null },
+  retention: { key: "rowid", counted: null },
 } as const;
 type UserTable = keyof typeof USER_TABLES;
 

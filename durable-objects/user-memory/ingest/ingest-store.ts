@@ -219,6 +219,14 @@ export class IngestStore implements Erasable {
     this.#delete(`thread = ? AND ${WAITS_FOR_SESSION}`, thread);
   }
 
+  /** The numbers of the threads that an ingest is to read. */
+  busyThreads(): number[] {
+    return this.#sql
+      .exec<{ thread: number }>("SELECT DISTINCT thread FROM ingests WHERE due_at IS NOT NULL")
+      .toArray()
+      .map(({ thread }) => thread);
+  }
+
   /** The numbers of the threads of a session, the newest first. */
   threadsOf(session: string, most: number): number[] {
     return this.#sql

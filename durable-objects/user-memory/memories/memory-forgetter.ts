@@ -7,6 +7,7 @@ import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/m
 import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import { conditionFailure, NOT_DELETED } from "./decided-writes.ts";
+import type { Transactions } from "../core/transactions.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { logUnconfirmed, type PendingWrites } from "./pending-writes.ts";
@@ -15,6 +16,7 @@ type ForgetterDependencies = {
   table: MemoryTable;
   records: Pick<MemoryRecords, "history">;
   pending: PendingWrites;
+  transactions: Transactions;
   now: () => number;
 };
 /** Memories that one intent deletes. */
@@ -111,6 +113,16 @@ export class MemoryForgetter {
     const keepEntries = { keepEntries: true };
     this.#forget(owner, this.#with(ids, keepEntries), keepEntries);
     return this.#deps.pending.flush();
+  }
+
+  /** Deletes memories that are past their age, with their entries. `noted`: called in that transaction. In turn. */
+  async forgetAged(owner: Owner, ids: readonly string[], noted: () => void): Promise<boolean> {
+    const { pending, transactions } = this.#deps;
+    transactions.atomically(() => {
+      this.#forget(owner, this.#with(ids), {});
+      noted();
+    });
+    return pending.flush();
   }
 
   /** These memories and, unless entries are kept, the other memories that name their entries. */

@@ -145,6 +145,16 @@ export class CompactionStore {
     return gone.toArray().length > 0;
   }
 
+  /** Deletes summaries of before a time, of messages up to a seq. */
+  deleteAged({ n }: Pick<StoredThread, "n">, { upTo, before }: { upTo: number; before: number }): void {
+    this.#sql.exec(
+      "DELETE FROM compactions WHERE thread = ? AND to_seq <= ? AND created_at < ?",
+      n,
+      upTo,
+      before,
+    );
+  }
+
   /** Returns how many there were. */
   deleteAll({ n }: StoredThread): number {
     return this.#sql.exec("DELETE FROM compactions WHERE thread = ? RETURNING 1", n).toArray().length;

@@ -19,6 +19,7 @@ import { LAST_SEQ, type PositionRange, positionsOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { CATALOGUE_WITHIN_MS, type OwnerRecord } from "../core/owner-record.ts";
+import type { RetentionStore } from "../core/retention-store.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
 import { DEFAULT_TITLE, type StoredThread, type ThreadLine } from "./thread-row.ts";
@@ -48,6 +49,7 @@ type ConversationsDependencies = {
   /** True if messages are found by their meaning at all. */
   byMeaning: boolean;
   owner: OwnerRecord;
+  retention: Pick<RetentionStore, "changed">;
   erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
   alarms: AlarmScheduler;
   now: () => number;
@@ -172,6 +174,7 @@ export class Conversations {
       changeThread(this.#deps, { id }, (thread) => {
         const patched = this.#stores.threads.patch(thread, fields, this.#deps.now());
         if (patched.indexing !== thread.indexing) this.#index(patched);
+        this.#retain(fields);
         this.#catalogue.enqueue(id);
         return ok(this.#view(patched));
       }),
@@ -186,6 +189,12 @@ export class Conversations {
         return ok(null);
       }),
     );
+  }
+
+  /** The same in the caller's transaction, for a thread that is past its time. */
+  removeAged(id: string): void {
+    const thread = this.#stores.threads.get(id);
+    if (thread !== null) this.#remove(thread, null);
   }
 
   /** The same in the caller's transaction, for an erasure; null if there is no such thread. */
@@ -212,6 +221,7 @@ export class Conversations {
   /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
   imported(owner: ThreadOwner, id: string | null): void {
     this.#noteOwner(owner);
+    if (id !== null) this.#retain(this.#stores.threads.get(id) ?? {});
     if (id !== null) this.#announcements.confirm(id, false);
     // At once: to look for the first of all that is due would read them all, for each thread of an import.
     this.#deps.alarms.scheduleBy(this.#deps.now());
@@ -265,6 +275,7 @@ export class Conversations {
             { ...origin, ...given },
             { now: beganAt, fork: shared },
           );
+          this.#retain(fork);
           this.#stores.hidden.inherit(fork, origin);
           this.#stores.compactions.inherit(fork, origin);
           return this.#view(fork);
@@ -363,6 +374,7 @@ export class Conversations {
     { fields, at }: { fields: CreateThreadBody; at: number },
   ): Result<Thread> {
     this.#noteOwner(owner);
+    this.#retain(fields);
     return this.#withinQuota(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
   }
 
@@ -375,6 +387,12 @@ export class Conversations {
     this.#deps.alarms.scheduleBy(this.#catalogue.nextDue());
     if (result.ok) await this.#catalogue.drain(id);
     return result;
+  }
+
+  /** A thread's own rule is applied in its time. */
+  #retain({ retention }: { retention?: string | null | undefined }): void {
+    const { retention: rules, alarms, now } = this.#deps;
+    if (typeof retention === "string") alarms.scheduleBy(rules.changed(now()));
   }
 
   /** Applies the thread's `indexing` to its own messages. */

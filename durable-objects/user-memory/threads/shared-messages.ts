@@ -39,11 +39,38 @@ export class SharedMessages {
   }
 
   /** Hides a message that has just come in, also in the forks of the thread that were made before it came. */
-  hideWithForks({ n }: StoredThread, position: number): void {
+  hideWithForks({ n }: Pick<StoredThread, "n">, position: number): void {
     const { threads, forks, hidden } = this.#stores;
     const showing = forks.showing(n, seqOf(position));
     threads.lengthen(showing, -1);
     hidden.add(showing, position);
+  }
+
+  /**
+   * Deletes messages of one thread's own from all threads that show them. Returns the numbers of these threads, and the positions of the
+   * messages.
+   */
+  deleteEverywhere(positions: readonly number[]): { showing: number[]; gone: PositionRange[] } {
+    const { threads, forks, messages } = this.#stores;
+    const showing = new Set<number>();
+    const gone: PositionRange[] = [];
+    const shared = new Map<number, number>();
+    for (const position of positions) {
+      const n = threadNumberOf(position);
+      const upTo = shared.get(n) ?? forks.sharedUpTo(n) ?? 0;
+      shared.set(n, upTo);
+      if (upTo >= seqOf(position)) {
+        for (const one of forks.showing(n, seqOf(position))) showing.add(one);
+        this.hideWithForks({ n }, position);
+        gone.push(...this.#releaseUnseen([position]));
+        continue;
+      }
+      messages.delete([position, position]);
+      threads.lengthen([n], -1);
+      showing.add(n);
+      gone.push([position, position]);
+    }
+    return { showing: [...showing], gone };
   }
 
   /** A message is back at this position: the threads that show it grow, and those that hid it hide it again. */

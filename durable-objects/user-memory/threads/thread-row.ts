@@ -28,6 +28,7 @@ export type Row = {
   record_id: string | null;
   metadata: string | null;
   indexing: NonNullable<Thread["indexing"]> | null;
+  retention: string | null;
   length: number;
   last_seq: number;
   parent: number | null;
@@ -55,6 +56,7 @@ export function threadOf(row: Row): StoredThread {
     ...(row.record_id !== null && { recordId: row.record_id }),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as NonNullable<Thread["metadata"]> }),
     ...(row.indexing !== null && { indexing: row.indexing }),
+    ...(row.retention !== null && { retention: row.retention }),
     ...(row.forked_from !== null && { forkedFrom: { threadId: row.forked_from, seq: row.fork_seq } }),
     length: row.length,
     createdAt: row.created_at,

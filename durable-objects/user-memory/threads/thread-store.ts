@@ -95,7 +95,7 @@ export class ThreadStore implements Erasable {
    * Ends the import of a thread: all of it has come, or something was taken out of it. Sent again, the import would bring
    * that back.
    */
-  endImport({ n }: StoredThread): void {
+  endImport({ n }: Pick<StoredThread, "n">): void {
     this.#sql.exec("UPDATE threads SET importing = 0 WHERE n = ? AND importing = 1", n);
   }
 
@@ -122,6 +122,7 @@ export class ThreadStore implements Erasable {
       resourceSlug: "resource_slug",
       recordId: "record_id",
       indexing: "indexing",
+      retention: "retention",
     } as const;
     const changes: [string, string | null][] = Object.entries(columns).flatMap(([field, column]) => {
       const value = fields[field as keyof typeof columns];
@@ -213,7 +214,7 @@ export class ThreadStore implements Erasable {
   markDeleted(n: number): void {
     this.#sql.exec(
       `UPDATE threads SET deleted = 1, importing = 0, title = '', agent = NULL, resource_slug = NULL, record_id = NULL,
-         metadata = NULL, speakers = NULL, recalls = NULL
+         metadata = NULL, retention = NULL, speakers = NULL, recalls = NULL
        WHERE n = ?`,
       n,
     );
@@ -256,9 +257,9 @@ export class ThreadStore implements Erasable {
     const row = this.#sql
       .exec<Row>(
         `INSERT INTO threads
-           (id, title, agent, resource_slug, record_id, metadata, indexing, length, last_seq, parent, fork_seq, forked_from,
+           (id, title, agent, resource_slug, record_id, metadata, indexing, retention, length, last_seq, parent, fork_seq, forked_from,
             deleted, importing, speakers, created_at, updated_at, change)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
         fields.id,
         fields.title,
         fields.agent ?? null,
@@ -266,6 +267,7 @@ export class ThreadStore implements Erasable {
         fields.recordId ?? null,
         fields.metadata === undefined ? null : JSON.stringify(fields.metadata),
         fields.indexing ?? null,
+        fields.retention ?? null,
         length,
         fields.lastSeq,
         parent,

@@ -170,6 +170,7 @@ const threadLine = (thread: ExportedThread) => ({
   recordId: thread.recordId,
   metadata: thread.metadata,
   indexing: thread.indexing,
+  retention: thread.retention,
   owners: thread.speakers?.owners ?? undefined,
   lastSeq: thread.lastSeq,
   ...(thread.parentId !== null && { parent: { threadId: thread.parentId, seq: thread.forkSeq } }),

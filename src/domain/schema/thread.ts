@@ -16,11 +16,17 @@ import {
   wholeNumber,
 } from "./bounds.ts";
 import { messageTime } from "./message-time.ts";
+import { age } from "./retention.ts";
 
 const name = text(limits.name);
 export const indexing = z.enum(["lexical", "full"]).openapi({
   description:
     "`lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.",
+});
+
+export const retention = age.openapi({
+  description:
+    "The thread's messages are deleted at this age, or earlier by a rule of the user or the tenant.",
 });
 
 const speaker = text(limits.speaker);
@@ -41,6 +47,7 @@ export const CreateThreadBody = z
     recordId: name.optional(),
     metadata: metadata.optional(),
     indexing: indexing.optional(),
+    retention: retention.optional(),
   })
   .openapi("CreateThread", { example: { title: "Planning the move", agent: "planner" } });
 export type CreateThreadBody = z.infer<typeof CreateThreadBody>;
@@ -53,6 +60,7 @@ export const PatchThreadBody = z
     recordId: name.nullable().optional(),
     metadata: nullableMetadata.optional(),
     indexing: indexing.nullable().optional(),
+    retention: retention.nullable().optional(),
   })
   .refine((body) => Object.keys(body).length > 0, "changes nothing")
   .openapi("PatchThread", {
@@ -82,6 +90,7 @@ export const Thread = z
     recordId: z.string().optional(),
     metadata: z.record(z.string(), anyJson).optional(),
     indexing: indexing.optional(),
+    retention: retention.optional(),
     owners: owners.optional().openapi({
       description: "The names that are the owner's, as the last ingest with `owners` gave them.",
     }),

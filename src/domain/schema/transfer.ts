@@ -13,8 +13,9 @@ import {
   time,
 } from "./memory-fields.ts";
 import { version } from "./memory.ts";
+import { Retention } from "./retention.ts";
 import { provenanceFields, trust } from "./provenance.ts";
-import { indexing, message, owners } from "./thread.ts";
+import { indexing, message, owners, retention } from "./thread.ts";
 
 /** The lines of an export, version 1 (docs/reference/export.md). A line with a value has its bytes too, see raw-value.ts. */
 
@@ -36,6 +37,8 @@ export const ExportHeader = z.strictObject({
   version: z.int().min(1),
   userId,
   userHash: z.string(),
+  /** The rules of retention at the time of the export. An import sets none. */
+  retention: z.strictObject({ tenant: Retention, own: Retention }).optional(),
 });
 export type ExportHeader = z.infer<typeof ExportHeader>;
 
@@ -48,6 +51,7 @@ const ThreadLine = z.strictObject({
   recordId: name.optional(),
   metadata: metadata.optional(),
   indexing: indexing.optional(),
+  retention: retention.optional(),
   owners: owners.optional(),
   // Leaves room for as many messages again.
   lastSeq: z

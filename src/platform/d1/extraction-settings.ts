@@ -1,15 +1,13 @@
 import { compiled } from "../../domain/redaction/pattern.ts";
 import type { Redaction } from "../../domain/redaction/redacted-json.ts";
 import { withDeadline } from "../deadline.ts";
+import { D1TenantSettings, type TenantSettings } from "./tenant-settings.ts";
 import type { Extraction } from "../../domain/schema/extraction.ts";
 
 /** The tenant's rules of extraction, and its patterns of redaction. Every method rejects when D1 does not answer. */
-export interface ExtractionSettings {
+export interface ExtractionSettings extends TenantSettings<Extraction> {
   /** As they hold: at most a minute old; up to an hour old while D1 does not answer. */
   current(): Promise<Current>;
-  /** As they were set last. */
-  get(): Promise<Extraction>;
-  put(extraction: Extraction): Promise<void>;
 }
 
 type Current = { rules: NonNullable<Extraction["rules"]>; redactions: readonly Redaction[] };
@@ -22,9 +20,9 @@ const USABLE_MS = 60 * 60_000;
 const [READ_MS, RETRY_MS] = [5_000, 5_000];
 const AS = "[redacted]";
 
-/** One row of D1: all of it is set at once. */
 export class D1ExtractionSettings implements ExtractionSettings {
   readonly #db: D1Database;
+  readonly #settings: TenantSettings<Extraction>;
   readonly #cache: WeakMap<D1Database, CachedExtraction>;
   readonly #now: () => number;
 
@@ -34,6 +32,7 @@ export class D1ExtractionSettings implements ExtractionSettings {
     { cache, now }: { cache: WeakMap<D1Database, CachedExtraction>; now: () => number },
   ) {
     this.#db = db;
+    this.#settings = new D1TenantSettings(db, "extraction");
     this.#cache = cache;
     this.#now = now;
   }
@@ -63,21 +62,12 @@ export class D1ExtractionSettings implements ExtractionSettings {
     }
   }
 
-  async get(): Promise<Extraction> {
-    const row = await this.#db
-      .prepare("SELECT settings FROM extraction_settings WHERE one = 1")
-      .first<{ settings: string }>();
-    // Stored as its schema took it.
-    return row === null ? {} : (JSON.parse(row.settings) as Extraction);
+  get(): Promise<Extraction> {
+    return this.#settings.get();
   }
 
   async put(extraction: Extraction): Promise<void> {
-    await this.#db
-      .prepare(
-        "INSERT INTO extraction_settings (one, settings) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET settings = excluded.settings",
-      )
-      .bind(JSON.stringify(extraction))
-      .run();
+    await this.#settings.put(extraction);
     this.#cache.delete(this.#db);
   }
 }

@@ -61,7 +61,8 @@ async function* reportingErrors<T>(
 async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGenerator<Uint8Array, void> {
   const object = () => needs.userMemory(owner.hash);
   const header = { format: FORMAT, version: FORMAT_VERSION, userId: owner.id, userHash: owner.hash };
-  yield line(header);
+  const { retention } = first;
+  yield line({ ...header, ...(retention && { retention }) });
   let count = 1;
   for (let page = first; ;) {
     count += page.count;

@@ -2,14 +2,22 @@ import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { JobRow } from "../../platform/d1/tables.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import type { TenantReindex } from "../../domain/schema/reindex.ts";
+import type { UserMemoryRpc } from "../../contract/user-memory.ts";
+import type { UserHash } from "../../domain/ids.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<Services, "jobs" | "records" | "userMemory" | "embedder" | "vectors" | "recall" | "now">;
+type Passing = Pick<Services, "jobs" | "records" | "userMemory" | "now">;
+type Needs = Passing & Pick<Services, "embedder" | "vectors" | "recall" | "retention">;
 
 const REINDEX = "reindex";
-/** Users whose reindex one run starts, and how many at once: a run has 1,000 subrequests. */
+export const RETENTION = "retention";
+/** Users whom one run of a pass reaches, and how many at once: a run has 1,000 subrequests, and there are two passes. */
 const OWNERS = 500;
 const AT_ONCE = 10;
+
+/** Starts a pass over all users, or starts it anew; the cron continues it. */
+export const startPass = ({ jobs, now }: Passing, name: string, detail: string): Promise<void> =>
+  jobs.start({ name, detail, startedAt: now() });
 
 /** Starts to rebuild the index of every user; the cron continues it. */
 export async function startTenantReindex(needs: Needs): Promise<Result<TenantReindex>> {
@@ -43,13 +51,31 @@ export async function upkeep(needs: Needs): Promise<void> {
     await needs.jobs.start({ name: REINDEX, detail, startedAt: needs.now() });
     job = await needs.jobs.get(REINDEX);
   }
-  if (job !== undefined && job.finishedAt === null) await startOwners(needs, job);
+  if (job?.finishedAt === null) await continuePass(needs, job, (object, owner) => object.startReindex(owner));
 }
 
-async function startOwners({ jobs, records, userMemory, now }: Needs, job: JobRow): Promise<void> {
+/** Tells the next users of the tenant's rules of retention, where these changed. The next run of the cron continues. */
+export async function tellRetention(needs: Needs): Promise<void> {
+  const tenant = await needs.retention.get();
+  const detail = JSON.stringify(tenant);
+  let job = await needs.jobs.get(RETENTION);
+  if (job === undefined && Object.keys(tenant).length === 0) return;
+  if (job?.detail !== detail) {
+    await startPass(needs, RETENTION, detail);
+    job = await needs.jobs.get(RETENTION);
+  }
+  if (job?.finishedAt === null)
+    await continuePass(needs, job, (object) => object.setRetention(null, { tenant }));
+}
+
+async function continuePass(
+  { jobs, records, userMemory, now }: Passing,
+  job: JobRow,
+  act: (object: UserMemoryRpc, owner: UserHash) => Promise<unknown>,
+): Promise<void> {
   const owners = await records.owners({ after: job.position, limit: OWNERS });
   for (let i = 0; i < owners.length; i += AT_ONCE)
-    await Promise.all(owners.slice(i, i + AT_ONCE).map((owner) => userMemory(owner).startReindex(owner)));
+    await Promise.all(owners.slice(i, i + AT_ONCE).map((owner) => act(userMemory(owner), owner)));
   await jobs.advance(job, {
     position: owners.at(-1) ?? job.position,
     done: job.done + owners.length,

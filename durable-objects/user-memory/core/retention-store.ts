@@ -1,0 +1,87 @@
+import { type RetentionPlan, planOf } from "../../../src/domain/retention.ts";
+import type { Retention, RetentionCounts, UserRetention } from "../../../src/domain/schema/retention.ts";
+
+/** The data that one event of the audit log counts. */
+export const RETAINED = ["threads", "messages", "memories"] as const satisfies (keyof RetentionCounts)[];
+export type Retained = (typeof RETAINED)[number];
+/** Deletions that the audit log lacks. `id`: of their event, so that it is one, however often it is written. */
+export type Noted = { [What in Retained]?: { id: string; at: number; count: number } };
+
+/** `tenant`: null until D1 was asked for it. `dueAt`: null if no rule holds. */
+type State = {
+  tenant: Retention | null;
+  own: Retention;
+  dueAt: number | null;
+  noted: Noted;
+  last: UserRetention["last"] | null;
+};
+type Row = { tenant: string | null; own: string; due_at: number | null; noted: string; last: string | null };
+
+/** A new rule deletes nothing for so long: who sees that it takes too much can take it back. */
+export const GRACE_MS = 60 * 60 * 1000;
+
+const NEW: State = { tenant: null, own: {}, dueAt: null, noted: {}, last: null };
+
+/** The rules of retention of this user, and how far they are applied. Owns the SQL of `retention`. */
+export class RetentionStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  get(): State | null {
+    const [row] = this.#sql.exec<Row>("SELECT * FROM retention").toArray();
+    if (row === undefined) return null;
+    return {
+      // Stored as they are written below.
+      tenant: row.tenant === null ? null : (JSON.parse(row.tenant) as Retention),
+      own: JSON.parse(row.own) as Retention,
+      dueAt: row.due_at,
+      noted: JSON.parse(row.noted) as Noted,
+      last: row.last === null ? null : (JSON.parse(row.last) as NonNullable<State["last"]>),
+    };
+  }
+
+  plan(): RetentionPlan {
+    const { tenant, own } = this.get() ?? NEW;
+    return planOf(tenant ?? {}, own);
+  }
+
+  set(change: Partial<State>): void {
+    const there = this.get();
+    if (there === null)
+      this.#sql.exec(
+        "INSERT INTO retention (tenant, own, due_at, noted, last) VALUES (NULL, '{}', NULL, '{}', NULL)",
+      );
+    const { tenant, own, dueAt, noted, last } = { ...(there ?? NEW), ...change };
+    this.#sql.exec(
+      "UPDATE retention SET tenant = ?, own = ?, due_at = ?, noted = ?, last = ?",
+      tenant && JSON.stringify(tenant),
+      JSON.stringify(own),
+      dueAt,
+      JSON.stringify(noted),
+      last && JSON.stringify(last),
+    );
+  }
+
+  /** A rule is new or changed. Returns when it is applied. */
+  changed(now: number): number {
+    const dueAt = Math.min(this.get()?.dueAt ?? Infinity, now + GRACE_MS);
+    this.set({ dueAt });
+    return dueAt;
+  }
+
+  /** Notes deletions, in their transaction. `newId`: of the event that counts them. */
+  note(counts: Partial<RetentionCounts>, { now, newId }: { now: number; newId: () => string }): void {
+    const { noted, last } = this.get() ?? NEW;
+    const sum = { threads: 0, messages: 0, memories: 0, ...(last?.at === now && last), at: now };
+    for (const what of RETAINED) {
+      const count = counts[what] ?? 0;
+      if (count === 0) continue;
+      sum[what] += count;
+      noted[what] = { id: newId(), at: now, ...noted[what], count: (noted[what]?.count ?? 0) + count };
+    }
+    this.set({ noted, last: sum });
+  }
+}

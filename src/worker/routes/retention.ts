@@ -1,0 +1,108 @@
+import { ownerOf } from "../../domain/memory/record.ts";
+import { userPath } from "../../domain/schema/bounds.ts";
+import {
+  RetentionBody,
+  RetentionQuery,
+  TenantRetention,
+  TenantRetentionQuery,
+  UserRetention,
+} from "../../domain/schema/retention.ts";
+import { alwaysAudited, body, json, nothing, route } from "../http/describe.ts";
+import { unwrap } from "../http/failure.ts";
+import { ofUser, wholeTenant } from "../http/owner.ts";
+import { newRouter } from "../http/router.ts";
+import { previewTenantRetention, setTenantRetention, tenantRetention } from "../use-cases/retention.ts";
+
+const TENANT = wholeTenant("keeps the tenant's rules of retention");
+
+const get = route("get", "/v1/retention", {
+  operationId: "getRetention",
+  summary: "Get the tenant's rules of retention",
+  scope: "admin",
+  owner: TENANT,
+  responses: { 200: json(TenantRetention, "As they were set; empty before.") },
+});
+
+const put = route("put", "/v1/retention", {
+  operationId: "putRetention",
+  summary: "Set how long the data of all users are kept",
+  description:
+    "Takes the place of all that was set before. The cron tells 500 users an hour, and each of them deletes an hour later, and then daily. With `dryRun`, counts 100 users.",
+  scope: "admin",
+  owner: TENANT,
+  payload: "verbatim",
+  request: { query: TenantRetentionQuery, body: body(RetentionBody) },
+  responses: { 200: json(TenantRetention, "As they are set, or what they would delete.") },
+});
+
+const remove = route("delete", "/v1/retention", {
+  operationId: "deleteRetention",
+  summary: "Delete the tenant's rules of retention",
+  scope: "admin",
+  owner: TENANT,
+  responses: { 204: nothing("Nothing is set.") },
+});
+
+const getOfUser = route("get", "/v1/users/{user}/retention", {
+  operationId: "getUserRetention",
+  summary: "Get a user's rules of retention, and what they will delete",
+  scope: "read",
+  owner: ofUser,
+  request: { params: userPath },
+  responses: { 200: json(UserRetention, "The rules, what is past its time, and the last deletion.") },
+});
+
+const putOfUser = route("put", "/v1/users/{user}/retention", {
+  operationId: "putUserRetention",
+  summary: "Set how long a user's data are kept, besides the tenant's rules",
+  description:
+    "Takes the place of all of the user's own rules. The first deletion is an hour later. With `dryRun`, counts what it would delete.",
+  scope: "write",
+  owner: ofUser,
+  ...alwaysAudited,
+  request: { params: userPath, query: RetentionQuery, body: body(RetentionBody) },
+  responses: { 200: json(UserRetention, "The rules, and what is past its time by them.") },
+});
+
+const removeOfUser = route("delete", "/v1/users/{user}/retention", {
+  operationId: "deleteUserRetention",
+  summary: "Delete a user's own rules of retention",
+  description: "Those of the tenant stay.",
+  scope: "write",
+  owner: ofUser,
+  request: { params: userPath },
+  responses: { 204: nothing("The user has no rules.") },
+});
+
+export const retention = newRouter("erasure")
+  .openapi(get, async (c) => {
+    return c.json(unwrap(await tenantRetention(c.get("services"))), 200);
+  })
+  .openapi(put, async (c) => {
+    const { dryRun, cursor } = c.req.valid("query");
+    const [services, rules] = [c.get("services"), c.req.valid("json")];
+    if (dryRun !== "true") return c.json(unwrap(await setTenantRetention(services, rules)), 200);
+    c.set("about", "dryRun");
+    return c.json(unwrap(await previewTenantRetention(services, rules, cursor)), 200);
+  })
+  .openapi(remove, async (c) => {
+    unwrap(await setTenantRetention(c.get("services"), {}));
+    return c.body(null, 204);
+  })
+  .openapi(getOfUser, async (c) => {
+    const { hash } = await ownerOf(c.req.valid("param").user);
+    return c.json(await c.get("services").userMemory(hash).retention(), 200);
+  })
+  .openapi(putOfUser, async (c) => {
+    const owner = await ownerOf(c.req.valid("param").user);
+    const object = c.get("services").userMemory(owner.hash);
+    const own = c.req.valid("json");
+    if (c.req.valid("query").dryRun !== "true") return c.json(await object.setRetention(owner, { own }), 200);
+    c.set("about", "dryRun");
+    return c.json(await object.retention({ own }), 200);
+  })
+  .openapi(removeOfUser, async (c) => {
+    const { hash } = await ownerOf(c.req.valid("param").user);
+    await c.get("services").userMemory(hash).setRetention(null, { own: {} });
+    return c.body(null, 204);
+  });
