@@ -587,6 +587,8 @@ class CreateThread(TypedDict, total=False):
     # `lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or
     # unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.
     indexing: Literal["lexical", "full"]
+    # The thread's messages are deleted at this age, or earlier by a rule of the user or the tenant.
+    retention: str
 
 
 class ThreadForkedFrom(TypedDict):
@@ -615,6 +617,8 @@ class Thread(_Thread, total=False):
     # `lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or
     # unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.
     indexing: Literal["lexical", "full"]
+    # The thread's messages are deleted at this age, or earlier by a rule of the user or the tenant.
+    retention: str
     # The names that are the owner's, as the last ingest with `owners` gave them.
     owners: List[str]
     forkedFrom: ThreadForkedFrom
@@ -648,6 +652,8 @@ class CataloguedThread(_CataloguedThread, total=False):
     resourceSlug: str
     recordId: str
     metadata: Dict[str, EntryValue]
+    # The thread's messages are deleted at this age, or earlier by a rule of the user or the tenant.
+    retention: str
     # The names that are the owner's, as the last ingest with `owners` gave them.
     owners: List[str]
 
@@ -672,6 +678,8 @@ class PatchThread(TypedDict, total=False):
     # `lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or
     # unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.
     indexing: Optional[Literal["lexical", "full"]]
+    # The thread's messages are deleted at this age, or earlier by a rule of the user or the tenant.
+    retention: Optional[str]
 
 
 class Fork(TypedDict, total=False):
@@ -687,6 +695,8 @@ class Fork(TypedDict, total=False):
     # `lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or
     # unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.
     indexing: Literal["lexical", "full"]
+    # The thread's messages are deleted at this age, or earlier by a rule of the user or the tenant.
+    retention: str
     # The seq of the last message that the fork shares; the thread's last unless set.
     at: int
 
@@ -2401,6 +2411,83 @@ class ExtractionBody(TypedDict, total=False):
     redact: List[RedactionRule]
 
 
+class _RetentionRule(TypedDict):
+    # Memories that did not change for so long are deleted.
+    keep: str
+
+
+class RetentionRule(_RetentionRule, total=False):
+    kind: MemoryKind
+    # All memories, with a scope or without, unless set.
+    scope: str
+    trust: Trust
+    # Only memories with the tag `pinned`, which a rule leaves out unless this is set.
+    pinned: Literal[True]
+
+
+class Retention(TypedDict, total=False):
+    # Messages that are older are deleted, and a thread that nobody changed for so long.
+    messages: str
+    # A memory goes by each rule that covers it, so the shortest one wins.
+    memories: List[RetentionRule]
+
+
+class RetentionCounts(TypedDict):
+    """Of a dry run: what these rules would delete of `users` users."""
+
+    # Threads that go as a whole.
+    threads: int
+    # Messages with a text, those of such threads included.
+    messages: int
+    memories: int
+
+
+class _TenantRetention(TypedDict):
+    rules: Retention
+    # `running`: the cron still tells the users of the rules, 500 at a time.
+    status: Literal["none", "running", "done"]
+    # How many users know the rules; or are counted in `due`.
+    users: int
+
+
+class TenantRetention(_TenantRetention, total=False):
+    due: RetentionCounts
+    # Of a dry run: send it with the same rules to count the next users.
+    cursor: str
+
+
+class RetentionBody(TypedDict, total=False):
+    # Messages that are older are deleted, and a thread that nobody changed for so long.
+    messages: str
+    # A memory goes by each rule that covers it, so the shortest one wins.
+    memories: List[RetentionRule]
+
+
+class UserRetentionLast(TypedDict):
+    """The last deletion."""
+
+    # Milliseconds since the epoch.
+    at: int
+    # Threads that go as a whole.
+    threads: int
+    # Messages with a text, those of such threads included.
+    messages: int
+    memories: int
+
+
+class _UserRetention(TypedDict):
+    own: Retention
+    tenant: Retention
+    due: RetentionCounts
+
+
+class UserRetention(_UserRetention, total=False):
+    # When it is deleted, or looked for again.
+    nextAt: int
+    # The last deletion.
+    last: UserRetentionLast
+
+
 class RecallOutcome(TypedDict, total=False):
     # The ids of the memories that the answer used.
     used: List[str]
@@ -3844,6 +3931,61 @@ class Cairn(_Transport):
         DELETE /v1/extraction
         """
         self.request("DELETE", ["v1", "extraction"], repeatable=True)
+
+    def get_retention(self) -> TenantRetention:
+        """Get the tenant's rules of retention.
+
+        GET /v1/retention
+        """
+        return self.request("GET", ["v1", "retention"], repeatable=True)
+
+    def put_retention(
+        self, body: RetentionBody, *, dry_run: Optional[bool] = None, cursor: Optional[str] = None,
+    ) -> TenantRetention:
+        """Set how long the data of all users are kept.
+
+        PUT /v1/retention
+
+        dry_run: `true`: stores and deletes nothing, and counts what these rules would delete.
+        cursor: From the previous answer. The last page has none.
+        """
+        query = {"dryRun": dry_run, "cursor": cursor}
+        return self.request("PUT", ["v1", "retention"], query=query, body=body, repeatable=True)
+
+    def delete_retention(self) -> None:
+        """Delete the tenant's rules of retention.
+
+        DELETE /v1/retention
+        """
+        self.request("DELETE", ["v1", "retention"], repeatable=True)
+
+    def get_user_retention(self, user: str) -> UserRetention:
+        """Get a user's rules of retention, and what they will delete.
+
+        GET /v1/users/{user}/retention
+        """
+        return self.request("GET", ["v1", "users", user, "retention"], repeatable=True)
+
+    def put_user_retention(
+        self, user: str, body: RetentionBody, *, dry_run: Optional[bool] = None,
+    ) -> UserRetention:
+        """Set how long a user's data are kept, besides the tenant's rules.
+
+        PUT /v1/users/{user}/retention
+
+        dry_run: `true`: stores and deletes nothing, and counts what these rules would delete.
+        """
+        query = {"dryRun": dry_run}
+        return self.request(
+            "PUT", ["v1", "users", user, "retention"], query=query, body=body, repeatable=True,
+        )
+
+    def delete_user_retention(self, user: str) -> None:
+        """Delete a user's own rules of retention.
+
+        DELETE /v1/users/{user}/retention
+        """
+        self.request("DELETE", ["v1", "users", user, "retention"], repeatable=True)
 
     def recall_outcome(self, id: str, body: RecallOutcome) -> CountedOutcome:
         """Tell which memories of a recall were used.

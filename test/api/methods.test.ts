@@ -70,6 +70,8 @@ const argsOf = new Map<string, readonly unknown[]>([
   ["memories.allHistory", ["alice", "x"]],
   ["memories.reviewAll", ["alice", { decision: "reject" }]],
   ["erasures.thread", ["alice", "x"]],
+  ["retention.preview", ["alice", { messages: "3650d" }]],
+  ["retention.previewTenant", [{ messages: "3650d" }]],
   ...["tenant.openapi", "tenant.allUsers", "threads.ofAllUsers"].map((name) => [name, []] as const),
   ...["access.allRevocations", "access.allAudit", "promptCache.hours"].map((name) => [name, []] as const),
 ]);

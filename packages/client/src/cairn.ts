@@ -14,6 +14,7 @@ import type { ContextAnswer, ContextBody, IngestBody, Ingested, RecallAnswer, Re
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
+import { Retention } from "./retention.ts";
 import { Usage } from "./usage.ts";
 import { type UserView, userView } from "./user-view.ts";
 
@@ -29,6 +30,7 @@ export class Cairn {
   readonly usage: Usage;
   readonly changes: Changes;
   readonly erasures: Erasures;
+  readonly retention: Retention;
   readonly transfer: Transfer;
   readonly tenant: Tenant;
   readonly access: Access;
@@ -52,6 +54,7 @@ export class Cairn {
     this.usage = new Usage(http);
     this.changes = new Changes(http);
     this.erasures = new Erasures(http);
+    this.retention = new Retention(http);
     this.transfer = new Transfer(http);
     this.tenant = new Tenant(http);
     this.access = new Access(http);

@@ -23,6 +23,7 @@ import type * as revocation from "../../../src/domain/schema/revocation.ts";
 import type * as statistics from "../../../src/domain/schema/statistics.ts";
 import type * as thread from "../../../src/domain/schema/thread.ts";
 import type * as transfer from "../../../src/domain/schema/transfer.ts";
+import type * as retention from "../../../src/domain/schema/retention.ts";
 import type * as usage from "../../../src/domain/schema/usage.ts";
 
 /** A query as a caller writes it: what is `"true"` or `"false"` in a URL is a boolean. */
@@ -122,6 +123,11 @@ export type RememberedMemory = z.infer<typeof memory.RememberedMemory>;
 export type SimilarMemory = memory.Similar;
 export type PredicateRuleBody = z.infer<typeof predicate.PredicateRuleBody>;
 export type NamedPredicateRule = predicate.NamedPredicateRule;
+export type Retention = retention.Retention;
+export type RetentionRule = retention.RetentionRule;
+export type RetentionCounts = retention.RetentionCounts;
+export type UserRetention = retention.UserRetention;
+export type TenantRetention = retention.TenantRetention;
 export type Extraction = extraction.Extraction;
 export type ExtractionRule = extraction.ExtractionRule;
 export type RedactionRule = extraction.RedactionRule;

@@ -41,6 +41,12 @@ export const methods: Record<string, (client: Cairn, at: Params) => Promise<unkn
   "PUT /v1/extraction": ({ tenant }) => tenant.putExtraction({ rules: [{ leaveOut: ["politics"] }] }),
   "DELETE /v1/extraction": ({ tenant }) => tenant.deleteExtraction(),
   "DELETE /v1/predicates/{predicate}": ({ tenant }, at) => tenant.deletePredicateRule(at.predicate),
+  "GET /v1/retention": ({ retention }) => retention.tenant(),
+  "PUT /v1/retention": ({ retention }) => retention.putTenant({ messages: "3650d" }),
+  "DELETE /v1/retention": ({ retention }) => retention.deleteTenant(),
+  "GET /v1/users/{user}/retention": ({ retention }, at) => retention.get(at.user),
+  "PUT /v1/users/{user}/retention": ({ retention }, at) => retention.put(at.user, { messages: "3650d" }),
+  "DELETE /v1/users/{user}/retention": ({ retention }, at) => retention.delete(at.user),
   "POST /v1/users/{user}/ingest": (client, at) =>
     client.ingest(at.user, { messages: [{ role: "user", content: "c" }] }),
   "GET /v1/ingests/{id}": ({ ingests }, at) => ingests.get(at.id),
