@@ -12,17 +12,18 @@ export function callerOf(props: unknown): Result<Caller> {
   const parsed = parseInput(BindingProps, props ?? {}, "props");
   if (!parsed.ok)
     return fail("invalid_props", { message: sentenceOf(parsed.details), details: parsed.details ?? [] });
-  const { users, scopes, shared = [], name: _, ...more } = parsed.value;
+  const { users, scopes, shared = [], name, ...more } = parsed.value;
   const [user] = users;
-  const tokenId = tokenIdOf(props);
+  const tokenId = tokenIdBy(name);
   return ok({ ...more, bound: true, user, scopes: new Set(scopes), shared: new Set(shared), tokenId });
 }
 
-/** The name of a binding in the audit log, also where its other props are refused. */
-export function tokenIdOf(props: unknown): string {
-  const { success, data } = z.object({ name: bindingName }).safeParse(props);
-  return success ? `binding:${data.name}` : "binding";
-}
+const NameAlone = z.object({ name: bindingName });
+
+/** The name of a binding in the audit log, whose other props are refused. */
+export const tokenIdOf = (props: unknown): string => tokenIdBy(NameAlone.safeParse(props).data?.name);
+
+const tokenIdBy = (name: string | undefined): string => (name === undefined ? "binding" : `binding:${name}`);
 
 function sentenceOf(details: { path: string; message: string }[] = []): string {
   const wrong = details.map(({ path, message }) => `\`${path}\` ${message}`).join("; ");
