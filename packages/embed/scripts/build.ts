@@ -24,22 +24,30 @@ run("packages/dev/assets.ts", "packages/embed/dist/assets", "docs", "console", "
 for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(project, file));
 
 run("node_modules/typescript/lib/tsc.js", "-p", join(import.meta.dirname, "types.json"));
+// The entrypoint has the methods of the client, whose declarations name nothing else (packages/client/scripts/declarations.ts).
+const client = join(root, "packages/client/dist");
+if (!existsSync(client)) throw new Error("packages/client is to be built first: npm run build:packages");
+for (const folder of ["client", "domain"])
+  cpSync(join(client, folder), join(dist, folder), {
+    recursive: true,
+    filter: (path) => !path.endsWith(".js"),
+  });
 for (const [from, to] of [
-  ["packages/embed/worker/index", "worker"],
-  ["packages/embed/testing/index", "testing"],
-  ["packages/embed/testing/test-cairn", "test-cairn"],
-  ["src/domain/binding", "binding"],
+  ["worker/index", "worker"],
+  ["testing/index", "testing"],
+  ["testing/test-cairn", "test-cairn"],
 ] as const) {
-  const text = readFileSync(join(compiled, `${from}.d.ts`), "utf8")
+  const text = readFileSync(join(compiled, `packages/embed/${from}.d.ts`), "utf8")
     .replaceAll(/((?:from |import\()")(\.[^"]+)\.ts"/g, '$1$2.js"')
-    .replaceAll("../../../src/domain/binding.js", "./binding.js");
+    .replaceAll("../../../src/domain/", "./domain/")
+    .replaceAll("../../client/src/", "./client/");
   writeFileSync(join(dist, `${to}.d.ts`), text);
 }
 requireOwnTypes();
 
 /** A type that names a module which the caller does not have would be `any`. */
 function requireOwnTypes(): void {
-  for (const file of globSync("*.d.ts", { cwd: dist }))
+  for (const file of globSync("**/*.d.ts", { cwd: dist }))
     for (const [, name = ""] of readFileSync(join(dist, file), "utf8").matchAll(
       /(?:from |import\()"([^"]+)"/g,
     )) {

@@ -65,7 +65,15 @@ it("bundles into a Worker that embeds all of Cairn", () => {
     "worker.ts",
     `import { Hono } from "hono";
      import { cairnApp, cairnWorker, type CairnBindings } from "@edgecairn/embed/worker";
-     export { PromptCache, UserMemory } from "@edgecairn/embed/worker";
+     import type { Memory } from "@edgecairn/embed/worker";
+     export { Memory, PromptCache, UserMemory } from "@edgecairn/embed/worker";
+     export async function textsOf(memory: Service<Memory>): Promise<string[]> {
+       const recalled = await memory.recall("alice", { query: "tea" });
+       if (!recalled.ok) throw new Error(recalled.error.code);
+       // @ts-expect-error a user and a memory
+       await memory.memories.remember("alice");
+       return recalled.value.hits.map(({ text }) => text);
+     }
      const app = new Hono<{ Bindings: CairnBindings }>();
      app.get("/", (c) => c.text("the app"));
      app.route("/memory", cairnApp);

@@ -4,7 +4,7 @@ import type { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 import type { Hono } from "hono";
 import { PromptCache as RealPromptCache } from "../../../durable-objects/prompt-cache.ts";
 import { UserMemory as RealUserMemory } from "../../../durable-objects/user-memory.ts";
-import type { BindingAnswer, BindingCall } from "../../../src/domain/binding.ts";
+import type { Memory as Methods } from "../../client/src/entrypoint.ts";
 import { memoryOf } from "../../../src/worker/rpc/memory.ts";
 import { createWorker } from "../../../src/worker/worker.ts";
 import { mounted } from "../../../src/worker/mounted.ts";
@@ -73,9 +73,7 @@ export const Memory = memoryOf(worker.answer) as unknown as new (
   ctx: ExecutionContext,
   env: CairnBindings,
 ) => Memory;
-export interface Memory extends WorkerEntrypoint {
-  call: (call: BindingCall) => Promise<BindingAnswer>;
-}
+export type Memory = WorkerEntrypoint & Methods;
 
 /** Cairn as a Worker: its `fetch` for a router that is not Hono's, and `scheduled` for the cron. */
 export const cairnWorker = worker as unknown as {
