@@ -14,9 +14,12 @@ export function pathOf(path: readonly string[], query: Query = {}): string {
 
 /** A URL would carry another text than one with half of a surrogate pair: to clear that prefix would be to clear others. */
 function wellFormed(name: string, value: string | number | boolean): string {
+  const refused = (what: string) => unsendable(`query.${name}`, `the parameter ${name}`, what);
+  // A JavaScript caller may give one, whose text means nothing.
+  if (typeof value === "object") throw refused("is an object");
   const text = String(value);
   if (text.isWellFormed()) return text;
-  throw unsendable(`query.${name}`, `the parameter ${name}`, "holds a lone surrogate");
+  throw refused("holds a lone surrogate");
 }
 
 /**

@@ -216,6 +216,16 @@ describe("an error", () => {
       expect(requests).toEqual([]);
     },
   );
+
+  it.each([{ toString: 1 }, null, new Date(0)])("refuses an object in a query: %j", async (value) => {
+    const { client, requests } = faked([Response.json({ items: [] })]);
+    // @ts-expect-error As a JavaScript caller may.
+    await expect(client.memories.list("u", { cursor: value })).rejects.toMatchObject({
+      code: "invalid_request",
+      details: [{ path: "query.cursor", message: "is an object" }],
+    });
+    expect(requests).toEqual([]);
+  });
 });
 
 it("has the methods that its page lists, and no other", () => {
