@@ -12,7 +12,7 @@ import {
   startLocalServer,
 } from "./local-server.ts";
 import { build, published } from "./pack.ts";
-import { STATE } from "./server-address.ts";
+import { stateIn } from "./server-address.ts";
 
 const root = join(import.meta.dirname, "../..");
 const examples = join(root, "examples");
@@ -62,13 +62,17 @@ function install(name: string): void {
   if (status !== 0) throw new CannotStart(`npm could not install what examples/${name} needs.`);
 }
 
+/** A folder for each example: `npm start` may run meanwhile, and its users are no part of what an example shows. */
+export const stateFor = (name: string, { CAIRN_STATE = "" }: NodeJS.ProcessEnv): string =>
+  CAIRN_STATE === "" ? `${stateIn({})}-${name}` : CAIRN_STATE;
+
 /** The variables of the example, and the Cairn that was started for it. */
 async function cairnFor(name: string): Promise<{ env: NodeJS.ProcessEnv; server?: LocalServer }> {
   const { CAIRN_URL, CAIRN_TOKEN } = process.env;
   const { dependencies = {} } = manifestIn(join(examples, name));
   const bringsIts = "@edgecairn/embed" in dependencies;
   if (bringsIts || (CAIRN_URL !== undefined && CAIRN_TOKEN !== undefined)) return { env: process.env };
-  const server = await startLocalServer({ port: await freePort(), state: STATE });
+  const server = await startLocalServer({ port: await freePort(), state: stateFor(name, process.env) });
   const env = { ...process.env, CAIRN_URL: server.url, CAIRN_TOKEN: await developmentToken("alice") };
   return { env, server };
 }
