@@ -1,6 +1,7 @@
 import type { Memory, MemoryKind } from "edgecairn";
 import { useMemo, useState } from "preact/hooks";
 import { useLoad } from "../parts/load.ts";
+import { Since, useSince } from "../parts/since.tsx";
 import { Empty, Shown } from "../parts/states.tsx";
 import { count, plural } from "../parts/numbers.ts";
 import { dayText, Time, timeText } from "../parts/times.tsx";
@@ -11,13 +12,16 @@ import { reviewedOf, useStored } from "../shell/stored.ts";
 import { AddMemory } from "./add-memory.tsx";
 import { FillDemo } from "./fill-demo.tsx";
 import { MemoryPanel } from "./memory-panel.tsx";
-import { headingOf, lineOf, placeOf } from "./words.ts";
+import { Former } from "./former.tsx";
+import { MOST, newest } from "./read-memories.ts";
+import { subjectAddress } from "./subject-page.tsx";
+import { EPISODES, headingOf, lineOf, placeOf } from "./words.ts";
 
-/** Memories that the page loads; a search finds the others. */
-const MOST = 10_000;
 const KINDS: readonly MemoryKind[] = ["fact", "episode", "procedure", "reflection"];
 
-type Row = { heading: string; count: number } | { memory: Memory };
+type Row =
+  | { heading: string; count: number; subject: string | undefined; isFolded: boolean }
+  | { memory: Memory };
 
 /** The memories of a user by subject, now or at another moment, and one of them beside the list. */
 export function MemoriesPage({ user, id }: { user: string; id: string | undefined }) {
@@ -25,22 +29,25 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
   const { query } = useRoute();
   const asOf = query.has("asOf") ? Number(query.get("asOf")) : undefined;
   const kind = KINDS.find((one) => one === query.get("kind"));
+  const since = useSince();
   const words = query.get("find") ?? "";
   const [adding, setAdding] = useState(false);
   const loaded = useLoad(
-    async (signal) => {
-      const all: Memory[] = [];
-      const filter = { limit: 1_000, ...(kind && { kind: [kind] }), ...(asOf !== undefined && { asOf }) };
-      for await (const memory of session.memory.memories.all(user, filter, { signal })) {
-        all.push(memory);
-        if (all.length === MOST) break;
-      }
-      return all;
-    },
-    [user, kind, asOf],
+    (signal) =>
+      newest(
+        session.memory,
+        user,
+        {
+          ...(kind && { kind: [kind] }),
+          ...(asOf !== undefined && { asOf }),
+          ...(since !== undefined && { updatedAtMin: since }),
+        },
+        signal,
+      ),
+    [user, kind, asOf, since],
   );
   const stored = useStored();
-  const isAll = kind === undefined && words === "" && asOf === undefined;
+  const isAll = kind === undefined && words === "" && asOf === undefined && since === undefined;
   const reload = () => {
     loaded.reload();
     stored.reload();
@@ -69,6 +76,7 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
               </option>
             ))}
           </select>
+          <Since />
           {may(session, "write") && (
             <button type="button" onClick={() => setAdding(!adding)} aria-expanded={adding}>
               Add
@@ -96,9 +104,7 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
                 asOf={asOf}
                 past={isAll && stored.value ? reviewedOf(stored.value) - all.length : 0}
               />
-              {all.length === 0 && asOf === undefined && kind === undefined && (
-                <FillDemo user={user} done={reload} />
-              )}
+              {all.length === 0 && isAll && <FillDemo user={user} done={reload} />}
             </>
           )}
         </Shown>
@@ -126,14 +132,20 @@ function Listed({
   /** Memories that are not true now, if they are known. */
   past: number;
 }) {
-  const rows = useMemo(() => rowsOf(all, words), [all, words]);
-  const found = rows.filter((row) => "memory" in row).length;
+  const { query } = useRoute();
+  const isNarrowed = words !== "" || query.has("kind") || query.has("since");
+  const [unfolded, setUnfolded] = useState(false);
+  const folds = !unfolded && !isNarrowed && !all.some((one) => one.id === id && headingOf(one) === EPISODES);
+  const rows = useMemo(() => rowsOf(all, words, folds), [all, words, folds]);
+  const found = rows.reduce((sum, row) => sum + ("memory" in row ? 0 : row.count), 0);
   if (all.length === 0)
     return (
       <Empty>
-        {asOf === undefined
-          ? "Nothing is remembered of this user. Add a memory, or store a conversation with an ingest."
-          : `Nothing was known on ${dayText(asOf)}.`}
+        {isNarrowed
+          ? "No memory fits. What was forgotten is not listed."
+          : asOf === undefined
+            ? "Nothing is remembered of this user. Add a memory, or store a conversation with an ingest."
+            : `Nothing was known on ${dayText(asOf)}.`}
       </Empty>
     );
   return (
@@ -155,16 +167,40 @@ function Listed({
         row={(index) => {
           const row = rows[index];
           if (row === undefined) return null;
-          if ("heading" in row)
-            return (
-              <h2 class="subject">
-                <bdi>{row.heading}</bdi> <span class="quiet">{row.count}</span>
-              </h2>
-            );
+          if ("heading" in row) return <Heading user={user} {...row} unfold={() => setUnfolded(true)} />;
           return <MemoryRow memory={row.memory} user={user} isOpen={row.memory.id === id} />;
         }}
       />
     </>
+  );
+}
+
+type HeadingProps = {
+  user: string;
+  heading: string;
+  count: number;
+  subject: string | undefined;
+  isFolded: boolean;
+  unfold: () => void;
+};
+
+function Heading({ user, heading, count: n, subject, isFolded, unfold }: HeadingProps) {
+  return (
+    <h2 class="subject">
+      {subject === undefined ? (
+        heading
+      ) : (
+        <a href={subjectAddress(user, subject)}>
+          <bdi>{subject}</bdi>
+        </a>
+      )}{" "}
+      <span class="quiet">{count(n)}</span>{" "}
+      {isFolded && (
+        <button type="button" class="quiet" onClick={unfold}>
+          Unfold
+        </button>
+      )}
+    </h2>
   );
 }
 
@@ -176,7 +212,10 @@ function MemoryRow({ memory, user, isOpen }: { memory: Memory; user: string; isO
       href={to(["users", user, "memories", memory.id], Object.fromEntries(query))}
       aria-current={isOpen ? "true" : undefined}
     >
-      <bdi class="said">{lineOf(memory)}</bdi>
+      <span class="said">
+        <bdi>{lineOf(memory)}</bdi>
+        {memory.updatedAt > memory.createdAt && !query.has("asOf") && <Former user={user} memory={memory} />}
+      </span>
       <span class="quiet">
         {memory.trust !== "user" && memory.trust !== "operator" && <span class="chip">{memory.trust}</span>}
         <Time at={memory.validFrom} day />
@@ -185,8 +224,11 @@ function MemoryRow({ memory, user, isOpen }: { memory: Memory; user: string; isO
   );
 }
 
-/** Headings and memories, as the list shows them: subjects by their name, then what has none; the newest memories first. */
-function rowsOf(all: readonly Memory[], words: string): Row[] {
+/**
+ * Headings and memories, as the list shows them: subjects by their name, then what has none; the newest memories first. `folds`: the
+ * episodes are not shown, which are long, and most of them.
+ */
+function rowsOf(all: readonly Memory[], words: string, folds: boolean): Row[] {
   const wanted = words.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const fits = (memory: Memory) => {
     const text =
@@ -196,10 +238,14 @@ function rowsOf(all: readonly Memory[], words: string): Row[] {
   const groups = Map.groupBy(all.filter(fits), headingOf);
   return [...groups]
     .toSorted(([a], [b]) => placeOf(a) - placeOf(b) || a.localeCompare(b))
-    .flatMap(([heading, memories]): Row[] => [
-      { heading, count: memories.length },
-      ...memories.toSorted((a, b) => b.validFrom - a.validFrom).map((memory) => ({ memory })),
-    ]);
+    .flatMap(([heading, memories]): Row[] => {
+      const isFolded = folds && heading === EPISODES && groups.size > 1;
+      const shown = isFolded ? [] : memories.toSorted((a, b) => b.validFrom - a.validFrom);
+      return [
+        { heading, count: memories.length, subject: memories[0]?.subject, isFolded },
+        ...shown.map((memory) => ({ memory })),
+      ];
+    });
 }
 
 /** Places of the slider. */

@@ -8,8 +8,9 @@ import { Time } from "../parts/times.tsx";
 import { useUndo } from "../parts/undo.tsx";
 import { to } from "../shell/route.ts";
 import { may, useSession } from "../shell/session.ts";
-import { HistoryPicture } from "./history-picture.tsx";
 import { Panel } from "../parts/panel.tsx";
+import { subjectAddress } from "./subject-page.tsx";
+import { Timeline } from "./timeline.tsx";
 import { lineOf, reasonText, writerOf } from "./words.ts";
 
 type Props = { user: string; id: string; asOf: number | undefined; changed: () => void; close: () => void };
@@ -20,11 +21,15 @@ export function MemoryPanel({ user, id, asOf, changed, close }: Props) {
   const { memory } = session;
   const loaded = useLoad(
     async (signal) => {
-      const [current, history] = await Promise.all([
-        memory.memories.get(user, id, asOf === undefined ? {} : { asOf }, { signal }),
-        memory.memories.history(user, id, { limit: 100 }, { signal }).catch(() => ({ items: [] })),
-      ]);
-      return { current, versions: history.items };
+      const { items: versions } = await memory.memories
+        .history(user, id, { limit: 100 }, { signal })
+        .catch(() => ({ items: [] }));
+      // What is not true any more is in the history alone.
+      const [last] = versions;
+      const hasEnded = asOf === undefined && last?.validTo !== undefined && last.validTo <= Date.now();
+      const at = asOf === undefined ? {} : { asOf };
+      const current = hasEnded ? last : await memory.memories.get(user, id, at, { signal });
+      return { current, versions, hasEnded };
     },
     [user, id, asOf],
   );
@@ -35,7 +40,7 @@ export function MemoryPanel({ user, id, asOf, changed, close }: Props) {
   return (
     <Panel title="Memory" close={close}>
       <Shown of={loaded}>
-        {({ current, versions }) =>
+        {({ current, versions, hasEnded }) =>
           current === null ? (
             <Empty>This memory is not there: it was forgotten, or it was not known at that time.</Empty>
           ) : (
@@ -44,7 +49,7 @@ export function MemoryPanel({ user, id, asOf, changed, close }: Props) {
                 <bdi>{lineOf(current)}</bdi>
               </p>
               <Fields memory={current} user={user} />
-              {may(session, "write") && asOf === undefined && (
+              {may(session, "write") && asOf === undefined && !hasEnded && (
                 <Changes
                   user={user}
                   memory={current}
@@ -72,6 +77,16 @@ export function Fields({ memory, user }: { memory: Memory; user: string }) {
         {memory.kind}
         {memory.type !== undefined && `, ${memory.type}`}
       </dd>
+      {memory.subject !== undefined && (
+        <>
+          <dt>About</dt>
+          <dd>
+            <a href={subjectAddress(user, memory.subject)}>
+              <bdi>{memory.subject}</bdi>
+            </a>
+          </dd>
+        </>
+      )}
       <dt>True</dt>
       <dd>
         from <Time at={memory.validFrom} />
@@ -253,38 +268,29 @@ function History({
   changed: () => void;
 }) {
   const session = useSession();
-  const action = useAction();
+  const undo = useUndo();
   if (versions.length < 2) return null;
-  const restore = (version: number) =>
-    void action
-      .run(() => session.memory.memories.restore(user, current.id, version))
-      .then((done) => done && changed());
+  const restore = (past: PastMemory) =>
+    undo(`Restoring “${lineOf(past).slice(0, 60)}”`, async () => {
+      const { id, version } = current;
+      await session.memory.memories.restore(user, id, past.version, { ifVersion: version });
+      changed();
+    });
   return (
     <section>
       <h3>History</h3>
-      <HistoryPicture versions={versions} />
-      <ol class="versions">
-        {versions.map((one) => (
-          <li key={one.version} class={one.correctedAt === undefined ? "" : "corrected"}>
-            <p>
-              <bdi>{lineOf(one)}</bdi>
-            </p>
-            <p class="quiet">
-              true <Time at={one.validFrom} /> to{" "}
-              {one.validTo === undefined ? "now" : <Time at={one.validTo} />}; known{" "}
-              <Time at={one.recordedAt} /> to{" "}
-              {one.correctedAt === undefined ? "now" : <Time at={one.correctedAt} />}; by{" "}
-              <bdi>{writerOf(one)}</bdi>
-            </p>
-            {may(session, "write") && one.version !== current.version && (
-              <button type="button" disabled={action.busy} onClick={() => restore(one.version)}>
-                Restore
-              </button>
-            )}
-          </li>
-        ))}
-      </ol>
-      <Failure error={action.error} />
+      <Timeline
+        user={user}
+        versions={versions}
+        actions={(one) =>
+          may(session, "write") &&
+          one.version !== current.version && (
+            <button type="button" onClick={() => restore(one)}>
+              Restore
+            </button>
+          )
+        }
+      />
     </section>
   );
 }

@@ -11,6 +11,7 @@ const UNNAMED: Readonly<Record<Memory["kind"], string>> = {
   procedure: "Procedures",
   reflection: "Reflections",
 };
+export const EPISODES = UNNAMED.episode;
 export const headingOf = ({ kind, subject }: Memory): string => (kind === "fact" && subject) || UNNAMED[kind];
 
 /** Subjects come first, and then what has none, in the order above. */

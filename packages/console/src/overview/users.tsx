@@ -1,5 +1,6 @@
 import type { Cairn, CataloguedUser, UserSummary } from "edgecairn";
 import { useState } from "preact/hooks";
+import { each } from "../parts/each.ts";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, usePages } from "../parts/load.ts";
 import { bytes, count, plural } from "../parts/numbers.ts";
@@ -9,8 +10,6 @@ import { to } from "../shell/route.ts";
 import { useSession } from "../shell/session.ts";
 
 type Held = ReadonlyMap<string, UserSummary>;
-/** Users that are asked for at once. */
-const AT_ONCE = 5;
 
 /** The users with data; what each holds, and what is failing, if one asks for it: that wakes each user's object. */
 export function Users() {
@@ -127,15 +126,9 @@ function Row({ userId, holds }: { userId: string; holds: UserSummary | undefined
 }
 
 /** Asks for some users at a time, and shows what has come. */
-async function load(
-  memory: Cairn,
-  users: readonly CataloguedUser[],
-  show: (held: Held) => void,
-): Promise<void> {
-  const held = new Map<string, UserSummary>();
-  for (let i = 0; i < users.length; i += AT_ONCE) {
-    const some = users.slice(i, i + AT_ONCE);
-    await Promise.all(some.map(async ({ userId }) => held.set(userId, await memory.usage.summary(userId))));
-    show(new Map(held));
-  }
-}
+const load = (memory: Cairn, users: readonly CataloguedUser[], show: (held: Held) => void) =>
+  each(
+    users,
+    async ({ userId }) => [userId, await memory.usage.summary(userId)] as const,
+    (held) => show(new Map(held)),
+  );

@@ -8,6 +8,7 @@ import { useLoad } from "../parts/load.ts";
 import { NoPage } from "../parts/states.tsx";
 import { count } from "../parts/numbers.ts";
 import { MemoriesPage } from "../memories/memories-page.tsx";
+import { SubjectPage } from "../memories/subject-page.tsx";
 import { RecallPage } from "../recall/recall-page.tsx";
 import { ThreadPage } from "../threads/thread-page.tsx";
 import { ThreadsPage } from "../threads/threads-page.tsx";
@@ -27,7 +28,12 @@ const TABS: readonly Tab[] = [
   {
     name: "memories",
     label: "Memories",
-    show: (user, [id]) => <MemoriesPage user={user} id={id} />,
+    show: (user, [id, subject]) =>
+      id === "about" && subject !== undefined ? (
+        <SubjectPage user={user} subject={subject} />
+      ) : (
+        <MemoriesPage user={user} id={id} />
+      ),
     counts: reviewedOf,
   },
   {

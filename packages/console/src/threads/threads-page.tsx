@@ -27,15 +27,16 @@ export function ThreadsPage({ user }: { user: string }) {
   const hits = useLoad((signal) => search(memory, user, words, signal), [user, words]);
   return (
     <section aria-label="Threads">
-      <SearchForm
-        label="Search the conversations"
-        value={words}
-        search={(text) => setQuery({ find: text })}
-        action="Search"
-      >
+      <div class="bar">
+        <SearchForm
+          label="Search the conversations"
+          value={words}
+          search={(text) => setQuery({ find: text })}
+          action="Search"
+        />
         <Agents threads={threads.value ?? []} />
         <Since />
-      </SearchForm>
+      </div>
       <Shown of={threads}>
         {(all) =>
           all.length === 0 ? (
