@@ -1,6 +1,6 @@
 // A user's memories: read, added, corrected, superseded, forgotten, released and rejected.
 import { expect, it } from "vitest";
-import { expectAccessible, memory, newUser, open } from "./browser.ts";
+import { expectAccessible, memory, newUser, open, picture } from "./browser.ts";
 
 const placeOf = (user: string, tab = "memories"): string => `users/${encodeURIComponent(user)}/${tab}`;
 
@@ -35,7 +35,72 @@ it("adds a fact, lets it change, corrects it, and shows its history", async () =
   const [live] = (await memory.memories.list(user)).items;
   expect(live?.text).toBe("user lives in Braga");
   await panel.locator(".versions li", { hasText: "Lisbon" }).getByRole("button", { name: "Restore" }).click();
+  await page.getByText("Restoring “user lives in Lisbon”").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect((await memory.memories.list(user)).items).toMatchObject([{ text: "user lives in Braga" }]);
+  await panel.locator(".versions li", { hasText: "Lisbon" }).getByRole("button", { name: "Restore" }).click();
+  await page.getByRole("button", { name: "Now", exact: true }).click();
   await page.getByRole("link", { name: "user lives in Lisbon" }).waitFor();
+});
+
+it("marks what changed with the value before, and folds the episodes", async () => {
+  const user = newUser();
+  const lives = { subject: "user", predicate: "lives in" };
+  await memory.memories.remember(user, { ...lives, object: "Lisbon" });
+  await memory.memories.remember(user, { ...lives, object: "Porto" });
+  const { id } = await memory.memories.remember(user, { text: "I have a grey cat" });
+  await memory.memories.update(user, id, { text: "I have a black cat" });
+  await memory.memories.remember(user, { text: "I like tea" });
+  await memory.memories.remember(user, { text: "I like tea", tags: ["taste"] });
+  await memory.memories.remember(user, { kind: "episode", text: "They spoke about the boat for long." });
+  const page = await open(placeOf(user));
+  const row = (text: string) => page.locator("a.memory", { hasText: text });
+  await row("user lives in Porto")
+    .getByText(/changed .*before: Lisbon/)
+    .waitFor();
+  await row("I have a black cat")
+    .getByText(/corrected .*before: I have a grey cat/)
+    .waitFor();
+  expect(await row("I like tea").getByText("before:").count()).toBe(0);
+  expect(await row("They spoke").count()).toBe(0);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Unfold" }).click();
+  await row("They spoke").waitFor();
+});
+
+it("shows a subject over time, with what an opposite ended, and leads on to other subjects", async () => {
+  const user = newUser();
+  const say = (subject: string, predicate: string, object: string) =>
+    memory.memories.remember(user, { subject, predicate, object });
+  await say("Ana", "lives in", "Lisbon");
+  await say("Ana", "lives in", "Porto");
+  await say("Ana", "plays", "chess");
+  await say("Ana", "stopped playing", "chess");
+  await say("Porto", "lies by", "the Douro");
+  await say("Rui", "is a brother of", "ana");
+  const page = await open(placeOf(user));
+  await page.getByRole("link", { name: "Ana", exact: true }).click();
+  const timeline = page.getByRole("region", { name: "Timeline" });
+  await timeline.getByText("4 statements, the newest first").waitFor();
+  const lines = await timeline.getByRole("listitem").locator("p:first-of-type").allTextContents();
+  expect(lines.map((line) => line.trim())).toEqual([
+    "stopped playing chess",
+    "plays chess",
+    "lives in Porto",
+    "lives in Lisbon",
+  ]);
+  await timeline.getByRole("listitem").filter({ hasText: "Lisbon" }).getByText(", then Porto").waitFor();
+  await page.getByRole("region", { name: "Facts that name it" }).getByText("is a brother of").waitFor();
+  await expectAccessible(page);
+  await picture(page, "subject");
+  await timeline.getByRole("link", { name: "Porto" }).click();
+  await page.getByText("lies by").waitFor();
+  await page.getByRole("region", { name: "Facts that name it" }).getByRole("link", { name: "Ana" }).click();
+  await timeline.getByRole("link", { name: "plays" }).first().click();
+  const panel = page.getByRole("complementary");
+  await panel.getByRole("link", { name: "Ana" }).waitFor();
+  await panel.getByRole("heading", { name: "History" }).waitFor();
+  expect(await panel.getByRole("button", { name: "Correct" }).count()).toBe(0);
 });
 
 it("shows what was known at another moment", async () => {
@@ -99,14 +164,16 @@ it("releases and rejects by keys, and shows the source and what is contradicted"
   await candidate.focus();
   await page.keyboard.press("r");
   await candidate.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await candidate.focus();
+  await page.keyboard.press("r");
+  await page.getByRole("button", { name: "Now" }).click();
   await contradicts.focus();
   await page.keyboard.press("x");
   await page.getByRole("button", { name: "Now" }).click();
   await page.getByText("Nothing waits.").waitFor();
-  const texts = (await memory.memories.list(user)).items.map(({ text }) => text);
-  expect(texts).toContain("user is allergic to peanuts");
-  expect(texts).toContain("user lives in Porto");
-  expect((await memory.memories.list(user, { status: ["quarantined"] })).items).toEqual([]);
+  await expect.poll(() => stored(user, "quarantined")).toEqual([]);
+  expect(await stored(user, "active")).toEqual(["user is allergic to peanuts", "user lives in Porto"]);
 });
 
 const waits = async (user: string, texts: readonly string[]) => {
@@ -132,6 +199,7 @@ it("releases and rejects those that are selected, and counts on the tab what wai
     await page.getByRole("checkbox", { name: `Select ${text}` }).check();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Release 2 selected" }).click();
+  await page.getByRole("button", { name: "Now" }).click();
   await tab.getByRole("link", { name: "Inbox 2" }).waitFor();
   expect(await stored(user, "active")).toEqual(["I like rice", "I like tea"]);
   await page.getByLabel("Select all shown").check();
@@ -161,6 +229,7 @@ it("decides on all that wait, also those that are not shown, and on none that ca
   await page.getByRole("button", { name: "Select all 620 that wait" }).click();
   await waits(user, ["came since"]);
   await page.getByRole("button", { name: "Release 620 selected" }).click();
+  await page.getByRole("button", { name: "Now" }).click();
   await page.getByText("1 memory waits.").waitFor();
   await page.getByRole("listitem", { name: "came since" }).waitFor();
   expect(await stored(user, "active")).toHaveLength(620);
@@ -175,8 +244,10 @@ it("says which of the selected wait as before, and why", async () => {
   const page = await open(placeOf(user, "inbox"));
   await page.getByLabel("Select all shown").check();
   await page.getByRole("button", { name: "Release 2 selected" }).click();
+  await page.getByRole("button", { name: "Now" }).click();
   await page.getByText("1 of 2 wait as before: Another memory of this user has this externalId.").waitFor();
   await page.getByRole("listitem", { name: "I like tea" }).waitFor({ state: "detached" });
+  await page.getByRole("listitem", { name: "user lives in Ghent" }).waitFor();
   expect(await stored(user, "active")).toEqual(["I like tea", "mine"]);
 });
 

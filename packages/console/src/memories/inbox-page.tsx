@@ -1,13 +1,13 @@
 import type { Memory } from "edgecairn";
 import { useState } from "preact/hooks";
-import { useAction, usePages } from "../parts/load.ts";
+import { usePages } from "../parts/load.ts";
 import { Empty, More, Shown } from "../parts/states.tsx";
 import { plural } from "../parts/numbers.ts";
 import { useUndo } from "../parts/undo.tsx";
 import { may, useSession } from "../shell/session.ts";
 import { useStored } from "../shell/stored.ts";
 import { Ingests } from "./ingests.tsx";
-import { review } from "./review.ts";
+import { type Decision, DECIDING, review } from "./review.ts";
 import { ReviewBar } from "./review-bar.tsx";
 import { WaitingRow } from "./waiting-row.tsx";
 
@@ -38,14 +38,15 @@ const useReviewed = (user: string, status: "quarantined" | "expired") => {
   );
 };
 
+/** Takes memories out of the list, or puts them back. */
+type Hide = (ids: readonly string[], hidden: boolean) => void;
+
 function Waiting({ user }: { user: string }) {
   const waiting = useReviewed(user, "quarantined");
   const [gone, setGone] = useState(NONE);
   const stored = useStored();
-  const hide = (id: string, hidden: boolean) => {
-    setGone((before) =>
-      hidden ? new Set([...before, id]) : new Set([...before].filter((one) => one !== id)),
-    );
+  const hide: Hide = (ids, hidden) => {
+    setGone((before) => new Set([...before].filter((one) => !ids.includes(one)).concat(hidden ? ids : [])));
     stored.reload();
   };
   return (
@@ -68,12 +69,7 @@ function Waiting({ user }: { user: string }) {
                 waiting.hasMore ? Math.max(stored.value?.quarantine.waiting ?? 0, left.length) : left.length
               }
               hide={hide}
-              hideAll={setGone}
-              reload={() => {
-                setGone(NONE);
-                waiting.reload();
-                stored.reload();
-              }}
+              reload={waiting.reload}
             />
             <More of={waiting} />
           </>
@@ -83,29 +79,20 @@ function Waiting({ user }: { user: string }) {
   );
 }
 
-/** The waiting memories that are shown, with the buttons for many of them. */
-function Listed({
-  user,
-  left,
-  total,
-  hide,
-  hideAll,
-  reload,
-}: {
+type ListedProps = {
   user: string;
   left: readonly Memory[];
   total: number;
-  hide: (id: string, hidden: boolean) => void;
-  hideAll: (ids: ReadonlySet<string>) => void;
+  hide: Hide;
   reload: () => void;
-}) {
+};
+
+/** The waiting memories that are shown, with the buttons for many of them. */
+function Listed({ user, left, total, hide, reload }: ListedProps) {
   const session = useSession();
-  const { memory } = session;
   const undo = useUndo();
-  const action = useAction();
   const [picked, setPicked] = useState(NONE);
   const [everything, setEverything] = useState(false);
-  const selected = left.filter(({ id }) => picked.has(id));
   const select = (which: "none" | "shown" | "everything") => {
     setPicked(which === "none" ? NONE : new Set(left.map(({ id }) => id)));
     setEverything(which === "everything");
@@ -114,25 +101,28 @@ function Listed({
     setPicked(new Set([...picked].filter((one) => one !== id).concat(isPicked ? [id] : [])));
     setEverything(false);
   };
-  const chosen = () =>
-    everything && left[0] !== undefined
-      ? { filter: { updatedAtMax: left[0].updatedAt } }
-      : { memories: selected.map(({ id, version }) => ({ id, ifVersion: version })) };
-  const release = async () => {
-    await action.run(() => review(memory, user, { decision: "release", ...chosen() }));
-    select("none");
-    reload();
-  };
-  const reject = () => {
-    const body = { decision: "reject" as const, ...chosen() };
-    const number = everything ? total : selected.length;
-    hideAll(new Set((everything ? left : selected).map(({ id }) => id)));
+  const decide = (decision: Decision, others = false) => {
+    const chosen = everything ? left : left.filter(({ id }) => picked.has(id) !== others);
+    const ids = chosen.map(({ id }) => id);
+    const which = everything
+      ? { filter: { updatedAtMax: left[0]?.updatedAt ?? 0 } }
+      : { memories: chosen.map(({ id, version }) => ({ id, ifVersion: version })) };
+    hide(ids, true);
     select("none");
     const act = async () => {
-      await review(memory, user, body);
+      await review(session.memory, user, { decision, ...which });
+      hide(ids, true);
       reload();
     };
-    undo(`Rejecting ${plural(number, "memory", "memories")}`, act, reload);
+    const undone = () => {
+      hide(ids, false);
+      reload();
+    };
+    undo(
+      `${DECIDING[decision]} ${plural(everything ? total : ids.length, "memory", "memories")}`,
+      act,
+      undone,
+    );
   };
   return (
     <>
@@ -147,13 +137,11 @@ function Listed({
       {may(session, "write") && (
         <ReviewBar
           shown={left.length}
-          selected={selected.length}
+          selected={left.filter(({ id }) => picked.has(id)).length}
           total={total}
           everything={everything}
           select={select}
-          release={() => void release()}
-          reject={reject}
-          action={action}
+          decide={decide}
         />
       )}
       <ul class="inbox">
@@ -162,7 +150,7 @@ function Listed({
             key={one.id}
             user={user}
             memory={one}
-            hide={hide}
+            hide={(hidden) => hide([one.id], hidden)}
             {...(may(session, "write") && {
               picked: everything || picked.has(one.id),
               pick: (isPicked: boolean) => pick(one.id, isPicked),
@@ -178,6 +166,8 @@ function Listed({
 function Expired({ user }: { user: string }) {
   const expired = useReviewed(user, "expired");
   const [gone, setGone] = useState(NONE);
+  const hide = (id: string, hidden: boolean) =>
+    setGone(new Set([...gone].filter((one) => one !== id).concat(hidden ? [id] : [])));
   const left = expired.value?.filter(({ id }) => !gone.has(id)) ?? [];
   if (left.length === 0) return null;
   return (
@@ -186,7 +176,7 @@ function Expired({ user }: { user: string }) {
       <p class="quiet">These have waited too long, and are deleted within a day. Release what is worth it.</p>
       <ul class="inbox">
         {left.map((one) => (
-          <WaitingRow key={one.id} user={user} memory={one} hide={(id) => setGone(new Set([...gone, id]))} />
+          <WaitingRow key={one.id} user={user} memory={one} hide={(hidden) => hide(one.id, hidden)} />
         ))}
       </ul>
       <More of={expired} />

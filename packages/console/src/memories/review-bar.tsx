@@ -1,6 +1,5 @@
-import { Failure } from "../parts/failure.tsx";
-import type { useAction } from "../parts/load.ts";
 import { count } from "../parts/numbers.ts";
+import type { Decision } from "./review.ts";
 
 type ReviewBarProps = {
   /** Memories that are shown, of these selected, and all that wait. */
@@ -10,22 +9,12 @@ type ReviewBarProps = {
   /** All that wait are selected, also those that are not shown. */
   everything: boolean;
   select: (which: "none" | "shown" | "everything") => void;
-  release: () => void;
-  reject: () => void;
-  action: ReturnType<typeof useAction>;
+  /** `others`: on those that are not selected. */
+  decide: (decision: Decision, others?: boolean) => void;
 };
 
 /** Selects what waits, and decides on it at once. */
-export function ReviewBar({
-  shown,
-  selected,
-  total,
-  everything,
-  select,
-  release,
-  reject,
-  action,
-}: ReviewBarProps) {
+export function ReviewBar({ shown, selected, total, everything, select, decide }: ReviewBarProps) {
   const chosen = everything ? total : selected;
   const all = selected === shown;
   return (
@@ -43,13 +32,17 @@ export function ReviewBar({
           Select all {count(total)} that wait
         </button>
       )}
-      <button type="button" class="main" disabled={chosen === 0 || action.busy} onClick={release}>
-        {action.busy ? "Working …" : `Release ${count(chosen)} selected`}
+      <button type="button" class="main" disabled={chosen === 0} onClick={() => decide("release")}>
+        Release {count(chosen)} selected
       </button>
-      <button type="button" class="danger" disabled={chosen === 0 || action.busy} onClick={reject}>
+      <button type="button" class="danger" disabled={chosen === 0} onClick={() => decide("reject")}>
         Reject {count(chosen)} selected
       </button>
-      <Failure error={action.error} />
+      {selected > 0 && selected < shown && shown === total && (
+        <button type="button" onClick={() => decide("release", true)}>
+          Release the other {count(shown - selected)}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,5 +1,8 @@
 import type { Cairn, ReviewedMemory, ReviewMemoriesBody } from "edgecairn";
 
+export type Decision = ReviewMemoriesBody["decision"];
+export const DECIDING: Readonly<Record<Decision, string>> = { release: "Releasing", reject: "Rejecting" };
+
 /** Memories that one call takes. */
 const AT_ONCE = 500;
 

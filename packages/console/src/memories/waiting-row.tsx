@@ -1,13 +1,12 @@
 import type { Memory } from "edgecairn";
 import { useRef } from "preact/hooks";
-import { Failure } from "../parts/failure.tsx";
-import { useAction, useLoad } from "../parts/load.ts";
+import { useLoad } from "../parts/load.ts";
 import { Shown } from "../parts/states.tsx";
 import { useUndo } from "../parts/undo.tsx";
 import { to } from "../shell/route.ts";
 import { roleOf, wordsOf } from "../threads/messages.ts";
 import { may, useSession } from "../shell/session.ts";
-import { review } from "./review.ts";
+import { type Decision, DECIDING, review } from "./review.ts";
 import { lineOf, reasonText, writerOf } from "./words.ts";
 
 /** `picked`: whether it is selected; absent where nothing can be. `hide`: called when it leaves, or is back. */
@@ -22,40 +21,33 @@ export function WaitingRow({
   memory: Memory;
   picked?: boolean;
   pick?: (picked: boolean) => void;
-  hide: (id: string, hidden: boolean) => void;
+  hide: (hidden: boolean) => void;
 }) {
   const session = useSession();
   const { memory } = session;
   const undo = useUndo();
-  const action = useAction();
   const row = useRef<HTMLLIElement>(null);
   const waits = shown.status === "quarantined";
   /** The next one gets the focus, so that a key pressed again is for it. */
   const leave = () => {
     const next = row.current?.nextElementSibling ?? row.current?.previousElementSibling;
     if (next instanceof HTMLElement) next.focus();
-    hide(shown.id, true);
+    hide(true);
   };
-  const release = async () => {
-    if (await action.run(() => memory.memories.release(user, shown.id, { ifVersion: shown.version })))
-      leave();
-  };
-  const reject = () => {
+  const decide = (decision: Decision) => {
+    const { id, version: ifVersion } = shown;
     leave();
-    undo(
-      `Rejecting “${lineOf(shown).slice(0, 60)}”`,
-      async () => {
-        const memories = [{ id: shown.id, ifVersion: shown.version }];
-        await review(memory, user, { decision: "reject", memories });
-        hide(shown.id, true);
-      },
-      () => hide(shown.id, false),
-    );
+    const act = async () => {
+      if (decision === "release") await memory.memories.release(user, id, { ifVersion });
+      else await review(memory, user, { decision, memories: [{ id, ifVersion }] });
+      hide(true);
+    };
+    undo(`${DECIDING[decision]} “${lineOf(shown).slice(0, 60)}”`, act, () => hide(false));
   };
   const onKey = (event: KeyboardEvent) => {
-    if (!may(session, "write") || event.ctrlKey || event.metaKey || event.altKey || action.busy) return;
-    if (event.key === "r") void release();
-    else if (event.key === "x" && waits) reject();
+    if (!may(session, "write") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "r") decide("release");
+    else if (event.key === "x" && waits) decide("reject");
     else return;
     event.preventDefault();
   };
@@ -94,17 +86,16 @@ export function WaitingRow({
       {shown.conflictsWith !== undefined && <Conflict user={user} id={shown.conflictsWith} memory={shown} />}
       {may(session, "write") && (
         <div class="row">
-          <button type="button" class="main" disabled={action.busy} onClick={() => void release()}>
+          <button type="button" class="main" onClick={() => decide("release")}>
             Release
           </button>
           {waits && (
-            <button type="button" class="danger" disabled={action.busy} onClick={reject}>
+            <button type="button" class="danger" onClick={() => decide("reject")}>
               Reject
             </button>
           )}
         </div>
       )}
-      <Failure error={action.error} />
     </li>
   );
 }
