@@ -23,6 +23,19 @@ it("the architecture's table has every folder of a user's object, and no other",
   expect(Array.from(rows, ([, folder]) => folder).toSorted()).toEqual(folders.toSorted());
 });
 
+it("each row of `Where do I change X` names a file, and a symbol that it declares", () => {
+  const [, rows = ""] = read("docs/internals/architecture.md").split("\n## Where do I change X\n");
+  const places = Array.from(rows.matchAll(/^\| [^|]+ \| `([^`]+)` +\| `(\w+)` +\|$/gm));
+  expect(places.length).toBeGreaterThan(30);
+  const wrong = places.filter(
+    ([, file = "", symbol = ""]) =>
+      !new RegExp(`^(?:export )?(?:async )?(?:const|function|class|interface|type) ${symbol}\\b`, "m").test(
+        existsSync(join(root, file)) ? read(file) : "",
+      ),
+  );
+  expect(wrong.map(([row]) => row)).toEqual([]);
+});
+
 /** The anchors that GitHub gives to the headings of a page. */
 function anchorsOf(text: string): string[] {
   return Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = ""]) =>
