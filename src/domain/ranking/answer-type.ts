@@ -11,8 +11,8 @@ type AnswerType = {
 
 const NUMBER = String.raw`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|once|twice|thirty|forty|fifty|sixty|hundred|thousand|no|none)\b`;
 const TIME = String.raw`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|morning|evening|afternoon|night|weekend|week|month|year|spring|summer|autumn|winter|christmas|easter|ago|last|next|since|until|before|after|half past|quarter|(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b`;
-/** A name inside a sentence, or at its beginning before a verb or a noun: "Wes bakes", "Annika's phone", "Mum: …". */
-const NAME = String.raw`(?<=[\p{L}\p{N},;:'’)–-]\s)(?!I\b)\p{Lu}\p{L}+|^\p{Lu}\p{L}+(?:['’]s\b|:|\s(?:\p{Lu}|\p{Ll}+s\b|is\b|has\b|was\b|will\b|and\b|can\b|said\b))`;
+/** A name inside a sentence, behind a title, or at its beginning before a verb or a noun: "Wes bakes", "Annika's phone", "Mum: …". */
+const NAME = String.raw`\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.?\s\p{Lu}|(?<=[\p{L}\p{N},;:'’)–-]\s)(?!I\b)\p{Lu}\p{L}+|^\p{Lu}\p{L}+(?:['’]s\b|:|\s(?:\p{Lu}|\p{Ll}+s\b|is\b|has\b|was\b|will\b|and\b|can\b|said\b))`;
 const CURRENCY = String.raw`[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|eur|usd|gbp|chf|bucks|kr|crowns?|francs?|yen|free)\b|\b\d+p\b`;
 const UNIT = String.raw`am|pm|feet|foot|ft|km|miles?|m|cm|mm|kg|g|years?|minutes?|hours?|days?|weeks?|%|percent`;
 
@@ -44,9 +44,9 @@ const types: readonly AnswerType[] = [
     has: /\b(?:wife|husband|spouse|marr(?:y|ied)|wedding|widow\w*)\b/i,
   },
   { asks: /\bbirthday\b|\bdate of birth\b/i, has: /\bbirthday|\bborn\b|\bturns\b/i },
-  // A code or an identity number: letters with digits, a long number that is no year, or something quoted.
+  // A code or an identity number: letters with digits, a long number that is no year, or something quoted. "To edit code" asks for none.
   {
-    asks: /\b(?:passwords?|passcode|pin|postcode)\b|\bcode(?:$| (?:of|for|to)\b)|\b(?:serial|reference|policy|account|booking|confirmation|licen[cs]e|docket|passport|card|customer|invoice)\b.{0,12}\bnumber\b|\bnumber plate\b/i,
+    asks: /\b(?:passwords?|passcode|pin|postcode)\b|(?<!\bto \w+ )\bcode(?:$| (?:of|for|to)\b)|\b(?:serial|reference|policy|account|booking|confirmation|licen[cs]e|docket|passport|card|customer|invoice)\b.{0,12}\bnumber\b|\bnumber plate\b/i,
     has: /\b(?=\w*\d)(?=\w*\p{L})[\p{L}\d]+\b|\p{L}-\d|\d-\p{L}|\d-\d|\b(?!(?:19|20)\d\d\b)\d{3,}\b|\w-\w+-\w|["“][^"“”]+["”]|\b(?:password|code|pin|passcode) is\b/u,
   },
   {
@@ -73,7 +73,7 @@ const types: readonly AnswerType[] = [
   {
     asks: /^(?:and |so |but )?who(?:m|se)?\b/i,
     has: new RegExp(
-      `${NAME}|\\b(?:mother|father|mum|mom|dad|sister|brother|aunt|uncle|cousin|friend|neighbou?r|boss|colleague|teacher|doctor|wife|husband|son|daughter|gran\\w*|we|I|i|me|my|they|she|he|team|company|belongs to)\\b`,
+      `${NAME}|\\b(?:mother|father|mum|mom|dad|sister|brother|aunt|uncle|cousin|friend|neighbou?r|boss|colleague|teacher|doctor|wife|husband|son|daughter|gran\\w*|we|I|i|me|my|they|she|he|team|company|family|couple|people|man|woman|guy|girl|boy|lad|lady|belongs to)\\b`,
       "u",
     ),
   },
