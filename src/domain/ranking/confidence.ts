@@ -4,13 +4,14 @@ import { asksForAdvice } from "./asks.ts";
 import { cosineOf, distinctPieces, sumOfRows } from "./lexicon.ts";
 import { wordsWithoutMarks } from "./marks.ts";
 import type { FeatureTable, Matches, WordStatistics } from "./features.ts";
+import type { Judgement } from "./judgement.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { mentions, namesIn } from "./question.ts";
 
 /**
  * The signals that an answer is among the candidates. `soft`, `softNear`, `cosine`: the best match of any candidate that is no
  * echo, 0 to 1. `covered`: the mean match of the question's words, names left out, with the best line and its neighbours.
- * `lacksType`: 1 if the question asks for an answer of a type that the best line has not. `date`: 1 if the line is of the time
+ * `lacksType`: 1 if the question asks for an answer of a type that the best line has not, or that line is about somebody else. `date`: 1 if the line is of the time
  * that the question names. `task`: 1 for a request that needs no memory ("translate").
  * `personal`: 1 if the question is about somebody. No signal compares the best line with other documents: more of the same
  * evidence does not lower a confidence.
@@ -47,7 +48,7 @@ export function signalsOf(
     matches,
     table,
     best,
-    isEcho,
+    judged,
     isStatic,
     words,
   }: {
@@ -55,13 +56,13 @@ export function signalsOf(
     matches: Matches;
     table: Pick<FeatureTable, "words">;
     best: number;
-    isEcho: (i: number) => boolean;
+    judged: readonly Judgement[];
     isStatic: boolean;
     words: WordStatistics | null;
   },
 ): Signals {
   const { pieces, cosine } = matches;
-  const live = pool.flatMap((_, i) => (isEcho(i) ? [] : [i]));
+  const live = pool.flatMap((_, i) => (judged[i]?.isEcho === true ? [] : [i]));
   const soft = bestShare(pieces, "own", live);
   const softNear = bestShare(pieces, "near", live);
   const nearest =
@@ -79,12 +80,18 @@ export function signalsOf(
     softNear: isForeign ? 1 : softNear,
     cosine: isForeign ? 1 : nearest,
     covered: isForeign ? 1 : coverage(pieces, best, names),
-    lacksType: line !== undefined && typeTest(question)(line.text.slice(0, LOOKED_AT)) ? 1 : 0,
+    lacksType: line !== undefined && lacksAnswer(question, line, judged[best]) ? 1 : 0,
     date: Math.max(0, line?.date ?? 0),
     task: TASK.test(question) ? 1 : 0,
     personal: isAboutSomebody(question, pool) || names.some(isKnown) ? 1 : 0,
   };
 }
+
+const lacksAnswer = (
+  question: string,
+  { text }: PooledCandidate,
+  judgement: Judgement | undefined,
+): boolean => judgement?.isOfOther === true || typeTest(question)(text.slice(0, LOOKED_AT));
 
 const isAboutSomebody = (question: string, pool: readonly PooledCandidate[]): boolean =>
   PERSONAL.test(question) ||

@@ -93,7 +93,7 @@ export function rank(
     matches,
     table,
     best: answering.indexOf(most),
-    isEcho: (i) => judged[i]?.isEcho === true,
+    judged,
     isStatic: model.isStatic,
     words,
   });

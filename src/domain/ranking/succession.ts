@@ -5,7 +5,8 @@ import { cosineOf, sumOfRows } from "./lexicon.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { namesIn } from "./question.ts";
 import type { StatementReader } from "./statements.ts";
-import { isOfAnother, relativeIn } from "./whose.ts";
+import { relativeIn } from "./relatives.ts";
+import { isOfAnother } from "./whose.ts";
 
 /** Characters of one statement. A longer text says several things. */
 const STATEMENT = 200;

@@ -1,27 +1,9 @@
 import type { Judgement, Reading } from "./judgement.ts";
+import { ownerTest } from "./owners.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { mentions, namesIn } from "./question.ts";
+import { mayBeSame, relativeIn, relativesIn } from "./relatives.ts";
 
-/** Words for a person by what they are to the speaker. Those of a row may mean the same person; others do not. English. */
-const RELATIVES = [
-  ["mother", "mum", "mom", "parent"],
-  ["father", "dad", "parent"],
-  ["sister", "sibling"],
-  ["brother", "sibling"],
-  ["son", "kid", "child"],
-  ["daughter", "kid", "child"],
-  ["partner", "wife", "husband", "spouse", "girlfriend", "boyfriend"],
-  ["gran", "grandma", "granny", "grandmother"],
-  ["grandpa", "grandad", "granddad", "grandfather"],
-  ["flatmate", "roommate"],
-  ["neighbour", "neighbor"],
-  ..."aunt uncle cousin niece nephew grandson granddaughter friend boss colleague landlord tenant"
-    .split(" ")
-    .map((word) => [word]),
-];
-const WORD = `(${[...new Set(RELATIVES.flat())].join("|")})(?:s|ren)?`;
-const RELATIVE = new RegExp(String.raw`\b${WORD}\b`, "gi");
-const OF_THE_SPEAKER = new RegExp(String.raw`^(?:my|our|his|her|their)\s+(?:\w+\s+)?${WORD}\b`, "i");
 /** A question of the speaker about themselves, and a statement of theirs. English. */
 const OWN = /\b(?:i|me|my|mine|the user)\b/i;
 const SAID =
@@ -51,10 +33,6 @@ export const ownText = ({ speaker, text, isMessage }: PooledCandidate): string =
       ? text
       : text.replace(/^The user['’]s\b/u, "My").replace(/^The user\s+/u, "");
 
-/** The relative of the speaker whom a statement is about; null if it does not begin with one. */
-export const relativeIn = (text: string): string | null =>
-  OF_THE_SPEAKER.exec(text)?.[1]?.toLowerCase() ?? null;
-
 /** True if a statement is about somebody by name, and another one about "I" or "my". */
 export const isOfAnother = (text: string, than: string): boolean =>
   OWN.test(than) && !OWN.test(text) && OF_NAMED.test(text);
@@ -63,9 +41,6 @@ export const isOfAnother = (text: string, than: string): boolean =>
 export const asksForSpeaker = (question: string, text: string): boolean =>
   /^(?:and |so |but )?who\b/i.test(question) &&
   (/\b(?:I|me|my|we|us|our)\b/i.test(text) || SAID.test(question));
-
-const mayBeSame = (a: string, b: string): boolean =>
-  RELATIVES.some((words) => words.includes(a) && words.includes(b));
 
 /** Raises what the person in question says or is, and sinks what is about somebody else. `whose`: the weight of both. */
 export function judgeWhose(
@@ -84,19 +59,21 @@ export function judgeWhose(
 ): void {
   const isOwn = OWN.test(question);
   const isOwnDeed = isOwn && !TO_ASSISTANT.test(question);
-  const relatives = [...question.matchAll(RELATIVE)].flatMap(([, word]) => word?.toLowerCase() ?? []);
+  const relatives = relativesIn(question);
   const speakers = new Set(pool.flatMap(({ speaker }) => speaker ?? []));
   const named = [...speakers].filter((speaker) => mentions(question, speaker));
   const names = namesIn(question).filter((name) => readings.some(({ one }) => mentions(one.text, name)));
+  const isOthersThing = ownerTest(question);
   for (const { i, one, text } of readings) {
     const judgement = judged[i];
     if (judgement === undefined) continue;
     const relative = relativeIn(text);
     const isAdvice = isOwnDeed && one.role === "assistant" && ADVISES.test(text);
     const isOfOther =
-      relative === null
+      isOthersThing(one, text) ||
+      (relative === null
         ? isAdvice || isSaidByOther(one, text, named) || names.some((name) => hasLonger(one.text, name))
-        : isOfOtherRelative(relative, relatives, isOwn);
+        : isOfOtherRelative(relative, relatives, isOwn));
     judgement.isOfOther = isOfOther;
     if (isOfOther) judgement.added -= whose * (relatives.length > 0 ? SURE : 1);
     else if (isOwn && relative === null && isOfUser(one)) judgement.added += whose;
