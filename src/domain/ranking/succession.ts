@@ -20,9 +20,9 @@ const CHANGES =
 
 /** A correction, which need not repeat the matter. */
 const CORRECTS = /\b(?:meant|correction|corrected|sorry|my mistake|scratch that|mixed up|typo)\b/i;
-/** What is only supposed: "If they say no, we'd sell it". An instruction ("if it rains, close it") is none. English. */
+/** What is only supposed: "If they say no, we'd sell it"; or still open: "They haven't paid". An instruction ("if it rains, close it") is neither. English. */
 const SUPPOSES =
-  /^(?:(?:and|but|so|well|maybe|perhaps),? )?(?:if|unless|suppos(?:e|ing)|imagine|assuming|in case)\b.{3,120}?(?:\bwould|\bcould|\bmight|['’]d)\b|\b(?:would|could|might|['’]d)\b.{3,120}?\b(?:if|unless)\b/i;
+  /^(?:(?:and|but|so|well|maybe|perhaps),? )?(?:if|unless|suppos(?:e|ing)|imagine|assuming|in case)\b.{3,120}?(?:\bwould|\bcould|\bmight|['’]d)\b|\b(?:would|could|might|['’]d)\b.{3,120}?\b(?:if|unless)\b|\bstill ha(?:s|ve)(?:n['’]t| not)\b|\bha(?:s|ve)(?:n['’]t| not)\b.{1,80}\byet\b|\bnot yet\b|\bstill (?:waiting|open)\b/i;
 
 /** What may have ended: "Do I still drink coffee?". A change need not say it again. */
 const STILL = /\bstill\s+(\p{L}+)/iu;
