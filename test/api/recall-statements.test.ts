@@ -184,6 +184,17 @@ describe("a later statement on the same matter", () => {
     expect(await firstOf(other, "Which lever do I pull when the greenhouse alarm rings?")).toBe(rule);
   });
 
+  it("settles what was still open", async () => {
+    const open = "The bakery still hasn't paid bill 2031.";
+    const settled = "Joanna paid the bill this morning, at last.";
+    const user = await whoSaid(open, ...OTHERS, settled);
+    expect(await firstOf(user, "Has the bakery paid the bill?")).toBe(settled);
+    // A state that lasts is not open.
+    const lasts = "We haven't paid for the garage since 2019.";
+    const other = await whoSaid(lasts, ...OTHERS, "We paid the window cleaner.");
+    expect(await firstOf(other, "Have we paid for the garage?")).toBe(lasts);
+  });
+
   it("may leave out a part of what was said before", async () => {
     const moved = "The vet moved it, it's on 17 May at 8:15 now.";
     const user = await whoSaid("The vet appointment is on 3 May at 9:30.", ...OTHERS, moved);
@@ -332,6 +343,24 @@ describe("whose a statement is", () => {
   });
 
   it.each([
+    ["Next door's tortoise, Otto, sleeps in our shed.", "What is my tortoise called?"],
+    ["The caretaker is Mr Lund, his parrot Kiki swears.", "What is my parrot's name?"],
+    ["My birthday is on 29 May.", "What is Anselm's birthday?"],
+  ])("has no confidence in a thing of somebody else: %s", async (text, query) => {
+    const user = await whoHas(text, ...OTHERS, "Anselm likes plums.");
+    expect(await confidenceOf(user, query)).toBeLessThan(0.4);
+  });
+
+  it.each([
+    ["My tortoise is called Otto, and next door's tortoise Max.", "What is my tortoise called?"],
+    ["Mum's new phone number is 555 0142.", "What is my mother's phone number?"],
+    ["Saturday's train leaves at 8:15.", "When does my train leave?"],
+    ["Anselm moved: his flat is above the bakery.", "Where is Anselm's flat?"],
+  ])("has confidence in a thing of the person in question: %s", async (text, query) => {
+    expect(await confidenceOf(await whoHas(text, ...OTHERS), query)).toBeGreaterThan(0.4);
+  });
+
+  it.each([
     [
       "My cousin lives in Lund.",
       ["My sister lives in Malmö.", "My sister now lives by the harbour."],
@@ -422,6 +451,42 @@ it("counts what one passage of a long answer says, and not a word in each of man
   expect(hits[0]?.text).toContain("February");
 });
 
+describe("a message that goes on from the one before", () => {
+  const talk = async (...lines: [content: string, role?: string][]): Promise<string> => {
+    const user = await whoSaid(...OTHERS);
+    const { id } = await create(user);
+    await append(
+      id,
+      lines.map(([content, role]) => say(content, role)),
+      { createdAt: MARCH },
+    );
+    return user;
+  };
+
+  it("answers though it does not name what it is about", async () => {
+    const user = await talk(
+      ["Gran turned 80 and we gave her a tablet."],
+      ["She can't work it, her landline is 01248 555 721."],
+    );
+    expect(await firstOf(user, "What is Gran's phone number?")).toContain("555 721");
+    expect(await confidenceOf(user, "What is Gran's phone number?")).toBeGreaterThan(0.4);
+  });
+
+  it("answers behind a reply of the assistant", async () => {
+    const user = await talk(
+      ["Find a date for the read-through when everybody can come."],
+      ["I could compare the calendars.", "assistant"],
+      ["7 June works for all nine members."],
+    );
+    expect(await firstOf(user, "Which date works for the read-through?")).toContain("7 June");
+  });
+
+  it("stays below the one that says the matter itself", async () => {
+    const user = await talk(["The read-through is on 7 June."], ["All nine members are happy."]);
+    expect(await firstOf(user, "When is the read-through?")).toContain("7 June");
+  });
+});
+
 describe("the confidence", () => {
   const ANSWER = "The plumber is Mr Oduya, 0131 555 0148.";
   const QUESTION = "What is the phone number of the plumber?";
@@ -457,6 +522,17 @@ describe("the confidence", () => {
     expect(moved.confidence).toBeCloseTo(forth.confidence, 6);
     expect(moved.hits[0]?.text).toBe(forth.hits[0]?.text);
   });
+
+  it.each([
+    ["Who looked after his teeth?", "Dr. Okafor pulled a wisdom tooth."],
+    ["Who complains about the drums?", "The family upstairs complains about the drums."],
+    ["What does Arne use to edit code?", "Arne edits code with Helix."],
+  ])(
+    "takes a person by title or kind for an answer to who, and source code for no code: %s",
+    async (query, text) => {
+      expect(await confidenceOf(await whoHas(text, ...OTHERS), query)).toBeGreaterThan(0.4);
+    },
+  );
 
   it("is lower if the line has no answer of the type that is asked for", async () => {
     const user = await whoHas("Arne lives in Malmö and drives a tram.", ...OTHERS);

@@ -57,7 +57,7 @@ const LOOKED_AT = 300;
 /** Half of what is new about a candidate is gone after this time. */
 const HALF_LIFE_MS = 30 * DAY;
 /** Pieces with a greater cosine are the same piece. */
-const SAME = 0.999;
+export const SAME = 0.999;
 /** The length of a text counts by its logarithm, from some words to several pages. */
 const [SHORT, LONG] = [100, 5_000];
 
@@ -65,7 +65,13 @@ const [SHORT, LONG] = [100, 5_000];
  * A piece of the question: the word it is of, its length as the model has it, and its cosine with the nearest piece of each
  * candidate, and of that and its neighbours.
  */
-export type PieceMatch = { word: string; length: number; own: Float32Array; near: Float32Array };
+export type PieceMatch = {
+  word: string;
+  length: number;
+  share: number;
+  own: Float32Array;
+  near: Float32Array;
+};
 /** The match of each candidate with the question, before it is scaled by the best. */
 export type Matches = { pieces: readonly PieceMatch[]; cosine: Float32Array; soft: Float32Array };
 
@@ -153,7 +159,7 @@ function softWords(
         soft[i] = (soft[i] ?? 0) + share * own;
         softNear[i] = (softNear[i] ?? 0) + share * (near[i] ?? 0);
       }
-      pieces.push({ word, length, own: cosines, near });
+      pieces.push({ word, length, share, own: cosines, near });
     }
   return { exact, soft, softNear, pieces };
 }

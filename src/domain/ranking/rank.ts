@@ -11,6 +11,7 @@ import {
   type Question,
   type WordStatistics,
 } from "./features.ts";
+import { goingOn } from "./goes-on.ts";
 import { isLong, type Passage } from "./passages.ts";
 import type { CandidateKind, PooledCandidate } from "./pool.ts";
 import type { Judgement } from "./judgement.ts";
@@ -74,10 +75,10 @@ export function rank(
   const first = pool.map(({ kind }, i) =>
     features.reduce((sum, name) => sum + weightOf(kind, name) * (table[name][i] ?? 0), 0),
   );
-  const passages =
-    words === null
-      ? NO_PASSAGES
-      : byPassages(question.text, first, { pool, table, matches, weightOf, words });
+  const rematch = rematching(first, { pool, table, matches, weightOf });
+  for (const [i, match] of goingOn(pool, matches.pieces)) rematch(i, match, 1);
+  const passages = words === null ? NO_PASSAGES : passagesOfBest(question.text, first, { pool, words });
+  for (const [i, match] of passages) rematch(i, match, TRUSTED);
   const factor = weights.statements ?? 1;
   const { until, isPast = false } = question;
   const stage = { pool, sums: first, words, until, isPast, weights: model.statements };
@@ -130,41 +131,40 @@ const CUT = 20;
 /** The share of the difference that counts: what stands around a passage says something too. */
 const TRUSTED = 0.5;
 
-/**
- * A long text has some word of every question: of the best candidates it counts what a single passage says. Changes their sums,
- * and answers the passages by their places in the pool.
- */
-function byPassages(
+/** The passages of the long texts among the best candidates, by their places in the pool: a long text has some word of every question. */
+function passagesOfBest(
   question: string,
+  sums: readonly number[],
+  { pool, words }: { pool: readonly PooledCandidate[]; words: WordStatistics },
+): ReadonlyMap<number, PassageMatch> {
+  const long = bestOf(sums, CUT).filter((i) => isLong(pool[i]?.text ?? ""));
+  if (long.length === 0) return NO_PASSAGES;
+  const texts = long.map((i) => pool[i]?.text ?? "");
+  return new Map(passageMatches(question, texts, words).map((one, k) => [long[k] ?? 0, one]));
+}
+
+/** Changes sums: lets the match of another text count in the place of a candidate's own, by a share of the difference. */
+function rematching(
   sums: number[],
   {
     pool,
     table,
     matches,
     weightOf,
-    words,
   }: {
     pool: readonly PooledCandidate[];
     table: FeatureTable;
     matches: Matches;
     weightOf: WeightOf;
-    words: WordStatistics;
   },
-): ReadonlyMap<number, PassageMatch> {
-  const long = bestOf(sums, CUT).filter((i) => isLong(pool[i]?.text ?? ""));
-  if (long.length === 0) return NO_PASSAGES;
-  const texts = long.map((i) => pool[i]?.text ?? "");
+): (i: number, match: { soft: number; exact: number }, share: number) => void {
   const greatest = matches.soft.reduce((most, one) => Math.max(most, one), 0) || 1;
-  const found = new Map(passageMatches(question, texts, words).map((one, k) => [long[k] ?? 0, one]));
-  for (const [i, { soft, exact }] of found) {
+  return (i, { soft, exact }, share) => {
     const kind = pool[i]?.kind ?? "memory";
-    sums[i] =
-      (sums[i] ?? 0) +
-      TRUSTED *
-        (weightOf(kind, "soft") * (soft / greatest - (table.soft[i] ?? 0)) +
-          weightOf(kind, "exact") * (exact - (table.exact[i] ?? 0)));
-  }
-  return found;
+    const softly = weightOf(kind, "soft") * (soft / greatest - (table.soft[i] ?? 0));
+    const exactly = weightOf(kind, "exact") * (exact - (table.exact[i] ?? 0));
+    sums[i] = (sums[i] ?? 0) + share * (softly + exactly);
+  };
 }
 
 type WeightOf = (kind: CandidateKind, feature: Feature) => number;
