@@ -49,6 +49,8 @@ export const worker = (shards = 0) =>
         JWT_JWKS_URL: "",
         JWT_ISSUER: "",
         JWT_AUDIENCE: "",
+        SIGN_IN: "",
+        OIDC_ISSUER: "",
         LLM_URL: "",
         LLM_MODEL: "",
         WEBHOOK_URL: "",

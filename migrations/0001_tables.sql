@@ -191,3 +191,19 @@ CREATE TABLE webhook_waiting (
   n INTEGER PRIMARY KEY,
   user_hash TEXT NOT NULL UNIQUE
 );
+
+-- What people signed in to, and the apps that registered: the records of the library of OAuth, by its keys.
+CREATE TABLE sign_ins (
+  key TEXT PRIMARY KEY,                 -- client:<id>, transaction:<hash>, grant:<user hash>:<id>, token:<user hash>:<grant>:<hash>
+  family TEXT NOT NULL,                 -- what is bounded together: the key without its last part; client:used
+  user_hash TEXT,                       -- whose memory a grant or a token opens; NULL for all others
+  value TEXT NOT NULL,                  -- the library's: hashes of tokens, and the user's id under a key that a token holds
+  metadata TEXT,                        -- of a grant: JSON of the app and the resource
+  version INTEGER NOT NULL DEFAULT 1,   -- a write that has seen another one is refused
+  created_at INTEGER NOT NULL,          -- milliseconds since the epoch
+  expires_at INTEGER NOT NULL
+);
+
+CREATE INDEX sign_ins_by_family ON sign_ins (family, created_at, key);
+CREATE INDEX sign_ins_by_user ON sign_ins (user_hash, created_at) WHERE user_hash IS NOT NULL;
+CREATE INDEX sign_ins_by_end ON sign_ins (expires_at);

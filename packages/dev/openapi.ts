@@ -19,7 +19,8 @@ export async function openApiDocument(): Promise<unknown> {
     platform: "neutral",
     mainFields: ["module", "main"],
     conditions: ["worker", "import"],
-    external: ["cloudflare:*", "node:*"],
+    // The library of OAuth is loaded with a sign-in, and imports what Node has not.
+    external: ["cloudflare:*", "node:*", "@cloudflare/workers-oauth-provider"],
     // The document needs no kernel.
     loader: { ".wasm": "empty" },
     logLevel: "error",

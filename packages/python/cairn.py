@@ -2718,9 +2718,9 @@ class ErasureOf(_ErasureOf, total=False):
 
 
 class _ErasureStep(TypedDict):
-    # `object`: the user's Durable Object. `memories`, `threads`, `users`: tables of D1. `vectors`: Vectorize,
-    # if the deployment has it.
-    store: Literal["object", "memories", "threads", "users", "vectors"]
+    # `object`: the user's Durable Object. `memories`, `threads`, `users`, `signIns`: tables of D1. `vectors`:
+    # Vectorize, if the deployment has it.
+    store: Literal["object", "memories", "threads", "users", "signIns", "vectors"]
     # `done`: read back and found empty.
     state: Literal["open", "done"]
     # Number of rows by type.
@@ -3127,6 +3127,42 @@ class MinIssuedAt(TypedDict):
 class RevokeTokenBody(TypedDict, total=False):
     # End of the revocation: the token's own expiry (`exp`, in milliseconds) or later; 10 years from now
     # unless set.
+    expiresAt: int
+
+
+class _SignInApp(TypedDict):
+    id: str
+    name: str
+    redirectHost: str
+
+
+class SignInApp(_SignInApp, total=False):
+    """The app that the person allowed."""
+
+    # The domain that describes the app. Without one, it gave its name itself.
+    domain: str
+
+
+class SignIn(TypedDict):
+    # The id of a sign-in. `PUT /v1/revocations/tokens/{tokenId}` takes it too.
+    id: str
+    # The app that the person allowed.
+    app: SignInApp
+    scopes: List[str]
+    # Milliseconds since the epoch.
+    createdAt: int
+    # Milliseconds since the epoch.
+    expiresAt: int
+
+
+class SignIns(TypedDict):
+    items: List[SignIn]
+
+
+class SignInCode(TypedDict):
+    # The person enters it where the app asks for it.
+    code: str
+    # Milliseconds since the epoch.
     expiresAt: int
 
 
@@ -4387,6 +4423,27 @@ class Cairn(_Transport):
         DELETE /v1/revocations/tokens/{tokenId}
         """
         self.request("DELETE", ["v1", "revocations", "tokens", token_id], repeatable=True)
+
+    def list_sign_ins(self, user: str) -> SignIns:
+        """List the apps that a user signed in with for MCP.
+
+        GET /v1/users/{user}/sign-ins
+        """
+        return self.request("GET", ["v1", "users", user, "sign-ins"], repeatable=True)
+
+    def revoke_sign_in(self, user: str, id: str) -> None:
+        """End a sign-in, with all of its tokens.
+
+        DELETE /v1/users/{user}/sign-ins/{id}
+        """
+        self.request("DELETE", ["v1", "users", user, "sign-ins", id], repeatable=True)
+
+    def create_sign_in_code(self, user: str) -> SignInCode:
+        """Create a one-time code by which a user signs in for MCP.
+
+        POST /v1/users/{user}/sign-in-codes
+        """
+        return self.request("POST", ["v1", "users", user, "sign-in-codes"], repeatable=False)
 
     def list_audit_events(
         self, *, user: Optional[str] = None, action: Optional[str] = None, from_: Optional[int] = None,

@@ -186,16 +186,23 @@ function madeOf(tenant: Tenant, base: string): TomlTable {
   };
 }
 
-/** Most calls in 10 seconds: of one token's user, and for one user's memory. What the tenant's file says instead stays. */
-const RATES = { CALLER_RATE: 300, USER_RATE: 1000 };
+/**
+ * Most calls in a time: of one token's user, for one user's memory, and of registrations by an address. What the tenant's file says
+ * instead stays.
+ */
+const RATES = {
+  CALLER_RATE: { limit: 300, period: 10 },
+  USER_RATE: { limit: 1000, period: 10 },
+  REGISTER_RATE: { limit: 30, period: 60 },
+};
 
-/** Two namespaces that no other tenant of the account counts in: numbers of 30 bits, out of the tenant's name. */
+/** Namespaces that no other tenant of the account counts in: numbers of 30 bits, out of the tenant's name. */
 function ratesOf(tenant: string) {
-  const even = createHash("sha256").update(tenant).digest().readUInt32BE() & 0x3fff_fffe;
-  return Object.entries(RATES).map(([name, limit], i) => ({
+  const first = createHash("sha256").update(tenant).digest().readUInt32BE() & 0x3fff_fffc;
+  return Object.entries(RATES).map(([name, simple], i) => ({
     name,
-    namespace_id: String(even + 1 + i),
-    simple: { limit, period: 10 },
+    namespace_id: String(first + 1 + i),
+    simple,
   }));
 }
 

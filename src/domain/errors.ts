@@ -74,6 +74,10 @@ export const errors = {
   unsupported_media_type: [415, "Send the body as application/json."],
   not_configured: [503, "This deployment is not configured; GET /health says what is missing."],
   login_keys_unavailable: [503, "The login provider's keys (JWT_JWKS_URL) could not be fetched; try again."],
+  login_provider_unavailable: [
+    503,
+    "The identity provider (OIDC_ISSUER) did not answer, so nobody can sign in; try again. Apps that are signed in go on.",
+  ],
   deployment_changed: [
     503,
     "The bindings do not name the databases and objects that hold the data; GET /health names the difference.",

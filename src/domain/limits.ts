@@ -7,6 +7,14 @@ export const limits = {
   tokenId: 256,
   /** Tokens that are revoked one by one: each isolate holds them all. */
   revokedTokens: 10_000,
+  /** Sign-ins of one user, and access tokens of one of these: the oldest end. */
+  signIns: 50,
+  tokensOfSignIn: 10,
+  /** Registered apps that nobody has signed in to, and sign-ins that are not finished: the oldest go. */
+  unusedApps: 10_000,
+  pendingSignIns: 10_000,
+  /** A form, a registration or a request for a token. */
+  signInBody: 16 * 1024,
   key: 1024,
   value: 1024 * 1024,
   message: 8 * 1024 * 1024,

@@ -11,6 +11,7 @@ import { D1TenantSettings, type TenantSettings } from "./d1/tenant-settings.ts";
 import { D1TenantProfiles, type TenantProfiles } from "./d1/tenant-profiles.ts";
 import { D1WebhookBreaker, type WebhookBreaker } from "./d1/webhook-breaker.ts";
 import { D1TenantModelUsage, type TenantModelUsage } from "./d1/tenant-model-usage.ts";
+import { D1SignIns, type SignIns } from "./d1/sign-ins.ts";
 import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
 import { type EmbedderBindings, embeddersFromBindings } from "./embeddings/embedders-from-bindings.ts";
 import type { Embedder } from "./embeddings/embedder.ts";
@@ -64,15 +65,27 @@ export type LoginBindings = {
   JWT_SHARED?: string;
 };
 
+/** The variables that let people sign in for MCP. */
+export type SignInBindings = {
+  /** `codes`: by a one-time code that a holder of the scope `admin` hands out. */
+  SIGN_IN?: string;
+  /** The address of the tenant's OpenID provider: people sign in there. */
+  OIDC_ISSUER?: string;
+  /** Cairn's registration at it. */
+  OIDC_CLIENT_ID?: string;
+  OIDC_CLIENT_SECRET?: string;
+};
+
 /**
  * The bindings of a deployment: those of wrangler.toml, and those that a deployment may lack. Users may be spread over databases `FACTS_0`, `FACTS_1` and so on; without these, `DB` has them all.
  */
 export type Bindings = Omit<
   Cloudflare.Env,
-  "CAIRN_SECRET" | "CORS_ORIGINS" | "AI" | "CALLER_RATE" | "USER_RATE"
+  "CAIRN_SECRET" | "CORS_ORIGINS" | "AI" | "CALLER_RATE" | "USER_RATE" | "REGISTER_RATE"
 > &
   EmbedderBindings &
   LoginBindings &
+  SignInBindings &
   ModelBindings &
   QuotaBindings &
   WebhookBindings &
@@ -84,7 +97,9 @@ export type Bindings = Omit<
     CORS_ORIGINS?: string;
     CALLER_RATE?: RateLimit;
     USER_RATE?: RateLimit;
-    /** `off`: the two count nothing. */
+    /** Counts the apps that one address registers for sign-in. */
+    REGISTER_RATE?: RateLimit;
+    /** `off`: the three count nothing. */
     RATES?: string;
     /** Days that the audit log goes back; 90 unless set. */
     AUDIT_DAYS?: string;
@@ -108,6 +123,7 @@ export type Ports = {
   users: UserCatalogue;
   jobs: Jobs;
   revocations: Revocations;
+  signIns: SignIns;
   tenantProfiles: TenantProfiles;
   predicates: PredicateRules;
   extraction: ExtractionSettings;
@@ -197,6 +213,7 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     unlisted: new RegistryUnlistedThreads(() => registry().getByName(UNLISTED_THREADS)),
     jobs: new D1Jobs(env.DB),
     revocations: new D1Revocations(env.DB),
+    signIns: new D1SignIns(env.DB),
     tenantProfiles: new D1TenantProfiles(env.DB),
     predicates: new D1PredicateRules(env.DB, { cache: shared.predicateRules, now: () => Date.now() }),
     extraction: new D1ExtractionSettings(env.DB, { cache: shared.extraction, now: () => Date.now() }),

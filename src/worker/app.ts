@@ -3,7 +3,7 @@ import { PROMPT_CACHE_SHARDS } from "../contract/prompt-cache.ts";
 import type { UserMemoryRpc } from "../contract/user-memory.ts";
 import { RefusedCalls } from "./audit/refused-calls.ts";
 import { Authenticator } from "./auth/authenticator.ts";
-import { loginSettingsOf } from "./auth/login-settings.ts";
+import { loginSettingsOf, signInSettingsOf } from "./auth/login-settings.ts";
 import { Logins } from "./auth/logins.ts";
 import { RecallMeter } from "./recall-meter.ts";
 import { Recent } from "./recent.ts";
@@ -27,6 +27,7 @@ import { nobody } from "./http/owner.ts";
 import { requireDecodablePath } from "./http/path.ts";
 import { newRouter, undocumented } from "./http/router.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
+import { SignIn } from "./sign-in/sign-in.ts";
 import { shardOf } from "../domain/ids.ts";
 import { auditOf } from "./routes/audit.ts";
 import { within } from "../platform/objects-within.ts";
@@ -50,6 +51,8 @@ import { promptCache } from "./routes/prompt-cache.ts";
 import { recalls } from "./routes/recall.ts";
 import { reindex } from "./routes/reindex.ts";
 import { revocations } from "./routes/revocations.ts";
+import { signIn } from "./routes/sign-in.ts";
+import { signIns } from "./routes/sign-ins.ts";
 import { threads } from "./routes/threads.ts";
 import { statistics } from "./routes/statistics.ts";
 import { usage } from "./routes/usage.ts";
@@ -77,6 +80,7 @@ export function createApp(
     documents,
     consolePage,
     receiptKeys,
+    signIn,
     mcp,
     entries,
     threads,
@@ -98,6 +102,7 @@ export function createApp(
     cache,
     promptCache,
     revocations,
+    signIns,
     auditOf(() =>
       declarationsOf(app)
         .filter(({ isAudited }) => isAudited)
@@ -154,6 +159,7 @@ function oncePerEnv<T>(make: (env: Bindings) => T): (env: Bindings) => T {
 export function services(env: Bindings, ports: Ports): Services {
   const revoked = new RevocationList(ports);
   const { settings: logins } = loginSettingsOf(env);
+  const { settings } = signInSettingsOf(env);
   const users = within(env.USER_MEMORY, env.JURISDICTION);
   const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
   return {
@@ -173,6 +179,7 @@ export function services(env: Bindings, ports: Ports): Services {
       revoked,
       now: ports.now,
     }),
+    signIn: settings == null ? null : new SignIn({ ...ports, settings, revoked }),
     refusedCalls: new RefusedCalls(),
     recallMeter: new RecallMeter(),
     recallIds: new RecallIds(signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS)),

@@ -8,7 +8,8 @@ import type { Embedder } from "../platform/embeddings/embedder.ts";
 import type { Recent } from "./recent.ts";
 import type { Health, HEALTH_PARTS } from "../domain/schema/health.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
-import type { ConsoleSettings } from "./settings.ts";
+import type { ConsoleSettings, RateLimits } from "./settings.ts";
+import type { SignIn } from "./sign-in/sign-in.ts";
 import type { Ports } from "../platform/bindings.ts";
 import type { UserHash } from "../domain/ids.ts";
 import type { Location } from "../domain/location.ts";
@@ -18,6 +19,8 @@ export type Services = Ports & {
   /** CAIRN_SECRET; absent if not set. It may be too short: check it with `isSecret`. */
   secret?: string;
   authenticator: Authenticator;
+  /** How people sign in for MCP; null where they cannot. */
+  signIn: SignIn | null;
   /** This isolate's copy of the revoked tokens. */
   revoked: RevocationList;
   refusedCalls: RefusedCalls;
@@ -31,8 +34,7 @@ export type Services = Ports & {
   embedderProblem: Recent<string | null>;
   /** When this isolate first saw a part fail. */
   failingSince: Map<(typeof HEALTH_PARTS)[number], number>;
-  /** The platform's counters by caller and by user; null where none is bound. */
-  rateLimits: { caller: RateLimit | null; user: RateLimit | null };
+  rateLimits: RateLimits;
   /** The age at which events of the audit log are deleted. */
   auditDays: number;
   /** The console's demands on its users; null if it is off. */

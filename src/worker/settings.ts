@@ -1,4 +1,4 @@
-import { loginSettingsOf } from "./auth/login-settings.ts";
+import { loginSettingsOf, signInSettingsOf } from "./auth/login-settings.ts";
 import type { Bindings } from "../platform/bindings.ts";
 import { quotaProblems } from "../platform/quotas.ts";
 import { daysOf, QUARANTINE_DAYS } from "../platform/whole-days.ts";
@@ -32,10 +32,13 @@ function originProblems({ CORS_ORIGINS: given = "" }: Bindings): string[] {
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
+/** The platform's counters by caller, by user, and of registered apps by address; null where none is bound. */
+export type RateLimits = Record<"caller" | "user" | "register", RateLimit | null>;
+
 /** The counters of calls: none where they are off, or not bound. */
-export function rateLimitsOf(env: Bindings): { caller: RateLimit | null; user: RateLimit | null } {
-  const { CALLER_RATE: caller = null, USER_RATE: user = null, RATES: rates } = env;
-  return rates === "off" ? { caller: null, user: null } : { caller, user };
+export function rateLimitsOf(env: Bindings): RateLimits {
+  const { CALLER_RATE: caller = null, USER_RATE: user = null, REGISTER_RATE: register = null } = env;
+  return env.RATES === "off" ? { caller: null, user: null, register: null } : { caller, user, register };
 }
 
 /** Wrong settings, for /health. Calls go on without them. */
@@ -45,6 +48,7 @@ export function settingProblems(env: Bindings): string[] {
     ...originProblems(env),
     ...quotaProblems(env),
     loginSettingsOf(env).problem,
+    signInSettingsOf(env).problem,
     ...switchProblems(env),
     webhookProblem(env),
     tracesProblem(env),

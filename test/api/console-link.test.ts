@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { decodeJwt } from "jose";
 import { afterEach, expect, it } from "vitest";
-import { CODE_AUDIENCE, CODE_MS, mintConsoleCode } from "../../src/domain/console-link.ts";
+import { CODE_AUDIENCES, CODE_MS, mintConsoleCode } from "../../src/domain/console-link.ts";
 import { signToken } from "../../src/domain/token.ts";
 import { createApp } from "../../src/worker/app.ts";
 import { call, newUser, token } from "../call.ts";
@@ -108,7 +108,13 @@ it.each([
 
 it("refuses a code for a scope that there is not, and does not spend it", async () => {
   const at = Math.floor(clock() / 1000);
-  const claims = { aud: CODE_AUDIENCE, sub: newUser(), jti: crypto.randomUUID(), iat: at, exp: at + 600 };
+  const claims = {
+    aud: CODE_AUDIENCES.console,
+    sub: newUser(),
+    jti: crypto.randomUUID(),
+    iat: at,
+    exp: at + 600,
+  };
   for (const opens of ["", "nothing", "read everything"]) {
     const code = await signToken(env.CAIRN_SECRET, { ...claims, opens });
     for (let time = 0; time < 2; time++) {

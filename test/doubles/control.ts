@@ -27,6 +27,7 @@ export const control = {
   unlisted: "ok" as "ok" | "fail" | "hang",
   /** The outcome of all questions to D1 about revoked tokens. */
   revocations: "ok" as "ok" | "fail" | "hang",
+  signIns: "ok" as "ok" | "fail" | "hang",
   /** The same of the tenant's rules of extraction. */
   extraction: "ok" as "ok" | "fail" | "hang",
   /** The same of the tenant's rules of retention. */

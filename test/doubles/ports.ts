@@ -70,6 +70,7 @@ export function faultyPorts(env: Bindings): Ports {
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
     },
     revocations: faulty(real.revocations, () => control.revocations),
+    signIns: faulty(real.signIns, () => control.signIns),
     tenantProfiles: real.tenantProfiles,
     quarantineMs: real.quarantineMs,
     predicates: real.predicates,

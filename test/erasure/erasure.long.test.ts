@@ -91,6 +91,7 @@ describe("DELETE /v1/users/:user", () => {
       ["memories", "done", { rows: 2 }],
       ["threads", "done", { rows: 1 }],
       ["users", "done", { rows: 1 }],
+      ["signIns", "done", { grants: 0, tokens: 0 }],
     ]);
   });
 

@@ -29,7 +29,7 @@ export const NOT_FENCED =
   "The erasure has begun, and recall no longer finds its data. The database has not confirmed it. Try again: the call continues the same erasure.";
 /** The stores that each erasure empties; `vectors` only with Vectorize. */
 const STORES: Readonly<Record<Erased["what"], readonly ErasureStore[]>> = {
-  user: ["object", "memories", "threads", "users", "vectors"],
+  user: ["object", "memories", "threads", "users", "signIns", "vectors"],
   thread: ["object", "threads", "vectors"],
   scope: ["object", "memories", "vectors"],
 };

@@ -1,7 +1,8 @@
 import type { ErasedTable, ErasureRecords, Fence } from "../../../src/platform/d1/erasure-records.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
-import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import type { SignIns } from "../../../src/platform/d1/sign-ins.ts";
 import type { FreePages } from "../core/free-pages.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
@@ -28,6 +29,7 @@ type ErasureStepsDependencies = {
   purger: MessagePurger;
   vectors: VectorSync;
   records: ErasureRecords;
+  signIns: Pick<SignIns, "erase" | "has">;
   transactions: Transactions;
   now: () => number;
 };
@@ -66,6 +68,8 @@ export class ErasureSteps {
       case "threads":
       case "users":
         return this.#rows(state.id, fence, store);
+      case "signIns":
+        return this.#signIns(state, user);
       default:
         return this.#vectors(erased);
     }
@@ -178,6 +182,13 @@ export class ErasureSteps {
       if (removed === 0) break;
     }
     return !(await records.hasRows(table, fence));
+  }
+
+  /** Done once those from before the erasure are gone. A later sign-in is new, as is what it writes. */
+  async #signIns({ id, requestedAt }: Erasure, user: UserHash): Promise<boolean> {
+    const { log, signIns } = this.#deps;
+    log.count(id, "signIns", await signIns.erase(user, requestedAt));
+    return !(await signIns.has(user, requestedAt));
   }
 
   /** Done when the tables here, which name the vectors, are gone, and the outbox has seen each of theirs to be gone. */

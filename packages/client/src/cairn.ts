@@ -11,6 +11,7 @@ import type { CairnOptions, CallOptions, MemoryWriteOptions } from "./options.ts
 import { PromptCaches, Registry } from "./registry.ts";
 import { realTime, type Time } from "./retry.ts";
 import type { ContextAnswer, ContextBody, IngestBody, Ingested, RecallAnswer, RecallBody } from "./shapes.ts";
+import { SignIns } from "./sign-ins.ts";
 import { Tenant } from "./tenant.ts";
 import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
@@ -34,6 +35,7 @@ export class Cairn {
   readonly transfer: Transfer;
   readonly tenant: Tenant;
   readonly access: Access;
+  readonly signIns: SignIns;
   readonly #http: CairnHttp;
   readonly #options: CairnOptions;
   readonly #time: Time;
@@ -58,6 +60,7 @@ export class Cairn {
     this.transfer = new Transfer(http);
     this.tenant = new Tenant(http);
     this.access = new Access(http);
+    this.signIns = new SignIns(http);
   }
 
   /**

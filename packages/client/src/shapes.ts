@@ -20,6 +20,7 @@ import type * as recall from "../../../src/domain/schema/recall.ts";
 import type * as reindex from "../../../src/domain/schema/reindex.ts";
 import type * as review from "../../../src/domain/schema/review.ts";
 import type * as revocation from "../../../src/domain/schema/revocation.ts";
+import type * as signIn from "../../../src/domain/schema/sign-in.ts";
 import type * as statistics from "../../../src/domain/schema/statistics.ts";
 import type * as thread from "../../../src/domain/schema/thread.ts";
 import type * as transfer from "../../../src/domain/schema/transfer.ts";
@@ -156,6 +157,8 @@ export type Reindex = reindex.Reindex;
 export type TenantReindex = reindex.TenantReindex;
 
 export type RevokeTokenBody = z.infer<typeof revocation.RevokeTokenBody>;
+export type SignIn = signIn.SignIn;
+export type SignInCode = signIn.SignInCode;
 export type RevokedToken = z.infer<typeof revocation.RevokedToken>;
 export type MinIssuedAt = z.infer<typeof revocation.MinIssuedAt>;
 export type ListRevocationsQuery = QueryOf<typeof revocation.ListRevocationsQuery>;

@@ -98,6 +98,9 @@ export const methods: Record<string, (client: Cairn, at: Params) => Promise<unkn
     memories.review(at.user, { decision: "reject", filter: {} }),
   "POST /v1/users/{user}/memories/{id}/release": ({ memories }, at) => memories.release(at.user, at.id),
 
+  "GET /v1/users/{user}/sign-ins": ({ signIns }, at) => signIns.list(at.user),
+  "DELETE /v1/users/{user}/sign-ins/{id}": ({ signIns }, at) => signIns.revoke(at.user, at.id),
+  "POST /v1/users/{user}/sign-in-codes": ({ signIns }, at) => signIns.createCode(at.user),
   "GET /v1/revocations": ({ access }) => access.revocations(),
   "PUT /v1/revocations/tokens/{tokenId}": ({ access }, at) => access.revoke(at.tokenId),
   "DELETE /v1/revocations/tokens/{tokenId}": ({ access }, at) => access.restore(at.tokenId),

@@ -24,6 +24,8 @@ export type CairnBindings = CairnVars & {
   /** Rate limits of a token's user, and of a user's memory. */
   CALLER_RATE?: RateLimit;
   USER_RATE?: RateLimit;
+  /** A rate limit of apps that one address registers for the sign-in for MCP. */
+  REGISTER_RATE?: RateLimit;
   /** Takes a data point for each call. */
   METRICS?: AnalyticsEngineDataset;
 };
@@ -50,6 +52,8 @@ export type CairnVars = {
       | "RECALL_WEIGHTS"
       | "RERANKER_MODEL"
       | "RATES"
+      | "SIGN_IN"
+      | `OIDC_${"ISSUER" | "CLIENT_ID" | "CLIENT_SECRET"}`
   ]?: string;
 };
 

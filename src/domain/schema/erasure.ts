@@ -10,9 +10,9 @@ const target = z.object({
   scopeHash: z.string().optional(),
 });
 
-export const erasureStore = z.enum(["object", "memories", "threads", "users", "vectors"]).openapi({
+export const erasureStore = z.enum(["object", "memories", "threads", "users", "signIns", "vectors"]).openapi({
   description:
-    "`object`: the user's Durable Object. `memories`, `threads`, `users`: tables of D1. `vectors`: Vectorize, if the deployment has it.",
+    "`object`: the user's Durable Object. `memories`, `threads`, `users`, `signIns`: tables of D1. `vectors`: Vectorize, if the deployment has it.",
 });
 export type ErasureStore = z.infer<typeof erasureStore>;
 

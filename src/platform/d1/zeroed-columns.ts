@@ -24,6 +24,7 @@ export const PERSONAL_COLUMNS = {
     .filter((name) => !["user_hash", "id", "kind", "status"].includes(name)),
   threads: ["user_id", "title", "agent", "resource_slug", "record_id", "metadata"],
   users: ["user_id"],
+  sign_ins: ["value", "metadata"],
 };
 
 type PersonalTable = keyof typeof PERSONAL_COLUMNS;

@@ -1,9 +1,9 @@
 import { errors as joseErrors, jwtVerify } from "jose";
-import { CODE_AUDIENCE, SESSION_MS } from "../../domain/console-link.ts";
+import { CODE_AUDIENCES, type CodeFor, SESSION_MS } from "../../domain/console-link.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { ALGORITHM, isScope, mintToken, scopes } from "../../domain/token.ts";
 import type { Revocations } from "../../platform/d1/revocations.ts";
-import { CLOCK_SKEW_S, readClaims, type Verified, wrongClaim } from "./claims.ts";
+import { type Caller, CLOCK_SKEW_S, readClaims, type Verified, wrongClaim } from "./claims.ts";
 import type { RevocationList } from "./revocation-list.ts";
 import { failureOfToken } from "./verify-own.ts";
 
@@ -14,13 +14,23 @@ type Dependencies = {
   now: () => number;
 };
 
-/** Exchanges the code of a link for a token, once: a spent code is kept as a revoked token until it expires. */
-export async function redeemCode(
+/** Exchanges the code of a link to the console for a token, once. */
+export async function redeemCode(code: string, dependencies: Dependencies): Promise<Result<string>> {
+  const { secret, now } = dependencies;
+  const spent = await spendCode(code, "console", dependencies);
+  if (!spent.ok) return spent;
+  const { user, scopes: opened } = spent.value;
+  return ok(await mintToken(secret, { user, scope: [...opened].filter(isScope), ttlMs: SESSION_MS }, now()));
+}
+
+/** Finds whom a code speaks for, once: a spent code is kept as a revoked token until it expires. */
+export async function spendCode(
   code: string,
+  opens: CodeFor,
   { secret, revocations, revoked, now }: Dependencies,
-): Promise<Result<string>> {
+): Promise<Result<Caller>> {
   const time = now();
-  const verified = await verifyCode(code, secret, time);
+  const verified = await verifyCode(code, { secret, opens }, time);
   if (!verified.ok) return verified;
   const { caller, expiresAt } = verified.value;
   // A floor under the tokens' age counts for a code too.
@@ -30,22 +40,20 @@ export async function redeemCode(
   // No clock of another Worker takes the code for valid after that.
   const until = expiresAt + CLOCK_SKEW_S * 1000;
   if (!(await revocations.spend({ tokenId, expiresAt: until, revokedAt: time }))) return SPENT;
-  return ok(
-    await mintToken(
-      secret,
-      { user: caller.user, scope: [...caller.scopes].filter(isScope), ttlMs: SESSION_MS },
-      time,
-    ),
-  );
+  return ok(caller);
 }
 
 const SPENT = fail("link_spent");
 
-async function verifyCode(code: string, secret: string, now: number): Promise<Result<Verified>> {
+async function verifyCode(
+  code: string,
+  { secret, opens }: { secret: string; opens: CodeFor },
+  now: number,
+): Promise<Result<Verified>> {
   try {
     const { payload } = await jwtVerify(code, new TextEncoder().encode(secret), {
       algorithms: [ALGORITHM],
-      audience: CODE_AUDIENCE,
+      audience: CODE_AUDIENCES[opens],
       currentDate: new Date(now),
       requiredClaims: ["sub", "exp", "jti", "opens"],
     });

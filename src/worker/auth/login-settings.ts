@@ -1,4 +1,4 @@
-import type { LoginBindings } from "../../platform/bindings.ts";
+import type { LoginBindings, SignInBindings } from "../../platform/bindings.ts";
 import { type Scope, areShared, isScope } from "../../domain/token.ts";
 
 export type LoginSettings = {
@@ -23,23 +23,64 @@ export function loginSettingsOf(
   ].filter((name) => name !== false);
   if (missing.length === 3) return { settings: null };
   if (missing.length > 0) return settingsProblem(`${missing.join(" and ")} must be set too`);
-  const jwksUrl = keysAt(address);
+  const jwksUrl = safeUrl(address);
   if (jwksUrl === null) return settingsProblem("JWT_JWKS_URL is not an https URL");
-  const scopes = listed(env.JWT_SCOPE || "read,write");
-  if (!scopes.every(isScope)) return settingsProblem("JWT_SCOPE has an unknown scope");
-  const shared = listed(env.JWT_SHARED);
-  if (!areShared(shared))
-    return settingsProblem("JWT_SHARED is not a list of at most 64 ids that begin with 'shared:'");
-  const userClaim = env.JWT_USER_CLAIM || "sub";
-  return { settings: { jwksUrl, issuer, audience, userClaim, scopes, shared } };
+  const rights = rightsOf(env);
+  if (typeof rights === "string") return settingsProblem(rights);
+  return { settings: { jwksUrl, issuer, audience, ...rights } };
 }
 
 const settingsProblem = (reason: string) => ({ problem: `logins of JWT_ISSUER are refused: ${reason}` });
 
+/** What a login at the provider may do here: by its token, and by a sign-in. */
+type LoginRights = Pick<LoginSettings, "userClaim" | "scopes" | "shared">;
+
+/** The same, or the problem with it. */
+function rightsOf(env: LoginBindings): LoginRights | string {
+  const scopes = listed(env.JWT_SCOPE || "read,write");
+  if (!scopes.every(isScope)) return "JWT_SCOPE has an unknown scope";
+  const shared = listed(env.JWT_SHARED);
+  if (!areShared(shared)) return "JWT_SHARED is not a list of at most 64 ids that begin with 'shared:'";
+  return { userClaim: env.JWT_USER_CLAIM || "sub", scopes, shared };
+}
+
+/** The tenant's OpenID provider, and Cairn's registration at it. */
+export type OpenIdSettings = { issuer: string; clientId: string; clientSecret: string; userClaim: string };
+/** How people sign in for MCP. `provider`: null where they have one-time codes. `scopes`: what they may allow an app. */
+export type SignInSettings = {
+  provider: OpenIdSettings | null;
+  scopes: readonly Scope[];
+  shared: readonly string[];
+};
+
+/** The settings of the sign-in for MCP; null without one, or the problem with them. */
+export function signInSettingsOf(
+  env: LoginBindings & SignInBindings,
+): { settings: SignInSettings | null; problem?: undefined } | { settings?: undefined; problem: string } {
+  const { SIGN_IN: codes = "", OIDC_ISSUER: issuer = "" } = env;
+  const { OIDC_CLIENT_ID: clientId = "", OIDC_CLIENT_SECRET: clientSecret = "" } = env;
+  const given = [issuer, clientId, clientSecret].filter((one) => one !== "").length;
+  const refuse = (reason: string) => ({ problem: `nobody can sign in for MCP: ${reason}` });
+  if (codes !== "" && codes !== "codes") return refuse(`SIGN_IN is ${codes}: it is codes, or not set`);
+  if (given === 0 && codes === "") return { settings: null };
+  if (given > 0 && given < 3)
+    return refuse("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must all be set");
+  if (given > 0 && codes !== "")
+    return refuse("SIGN_IN is codes, and OIDC_ISSUER is set: a deployment has one of them");
+  if (given > 0 && safeUrl(issuer) === null) return refuse("OIDC_ISSUER is not an https URL");
+  const rights = rightsOf(env);
+  if (typeof rights === "string") return refuse(rights);
+  const { userClaim, scopes, shared } = rights;
+  const offered = scopes.filter((scope) => scope === "read" || scope === "write");
+  if (offered.length === 0) return refuse("JWT_SCOPE has neither read nor write");
+  const provider = given === 0 ? null : { issuer, clientId, clientSecret, userClaim };
+  return { settings: { provider, scopes: offered, shared } };
+}
+
 const listed = (list = ""): string[] => list.split(/[\s,]+/).filter((word) => word !== "");
 
-/** Refuses http, over which anybody on the way could change the keys; except on this machine. */
-function keysAt(address: string): URL | null {
+/** Refuses http, over which anybody on the way could change the answer; except on this machine. */
+export function safeUrl(address: string): URL | null {
   if (!URL.canParse(address)) return null;
   const url = new URL(address);
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);

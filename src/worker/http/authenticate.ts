@@ -1,5 +1,7 @@
-import type { MiddlewareHandler } from "hono";
-import { errors, fail } from "../../domain/errors.ts";
+import type { Context, MiddlewareHandler } from "hono";
+import { errors, fail, type Result } from "../../domain/errors.ts";
+import type { Caller } from "../auth/claims.ts";
+import { isSignInToken, resourceMetadataAt, signInAt } from "../sign-in/sign-in.ts";
 import { auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
@@ -32,12 +34,32 @@ export const requireProps: Middleware = (c, next) => {
 };
 
 /** Finds the caller of a call over HTTP, from `Authorization: Bearer <token>`. */
-export const authenticate: Middleware = async (c, next) => {
-  if (c.get("bound") !== undefined) return next();
-  const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
-  const hasToken = scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0;
-  const caller = hasToken ? await c.get("services").authenticator.caller(token) : fail("unauthenticated");
-  if (!caller.ok && errors[caller.code][0] === 401) auditRefusedToken(c, caller.code);
-  c.set("caller", unwrap(caller));
-  await next();
+export const authenticate: Middleware = authenticateBy(ownTokens);
+
+/** The same for MCP: the token may be of a sign-in, which opens nothing else. A caller without one is told where to sign in. */
+export const authenticateForMcp: Middleware = async (c, next) => {
+  const here = signInAt(c);
+  if (here === null) return authenticate(c, next);
+  c.set("signInAt", resourceMetadataAt(here.origin));
+  const callerOf: CallerOf = (_, token) =>
+    isSignInToken(token) ? here.signIn.caller(token, here.origin) : ownTokens(c, token);
+  return authenticateBy(callerOf)(c, next);
 };
+
+type CallerOf = (c: Context<AppEnv>, token: string) => Promise<Result<Caller>>;
+
+function ownTokens(c: Context<AppEnv>, token: string): Promise<Result<Caller>> {
+  return c.get("services").authenticator.caller(token);
+}
+
+function authenticateBy(callerOf: CallerOf): Middleware {
+  return async (c, next) => {
+    if (c.get("bound") !== undefined) return next();
+    const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
+    const hasToken = scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0;
+    const caller = hasToken ? await callerOf(c, token) : fail("unauthenticated");
+    if (!caller.ok && errors[caller.code][0] === 401) auditRefusedToken(c, caller.code);
+    c.set("caller", unwrap(caller));
+    await next();
+  };
+}

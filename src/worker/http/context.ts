@@ -26,6 +26,8 @@ export type AppEnv = {
     /** The prefix of all paths, as `/memory`; empty where Cairn is the whole Worker. */
     basePath: string;
     caller: Caller;
+    /** The description of how to sign in, for a caller without a valid token; absent where nobody can sign in. */
+    signInAt: string | undefined;
     /** Absent for a call over HTTP. */
     bound: BoundCall | undefined;
     /** The owner that the route names; absent where it names none. */

@@ -35,7 +35,7 @@ export function answerFailure(c: Context<AppEnv>, failure: Omit<Failure, "ok">):
     ...(details && { details }),
     requestId: c.get("requestId"),
   };
-  if (status === 401) c.header("WWW-Authenticate", challenge(code));
+  if (status === 401) c.header("WWW-Authenticate", challenge(code, c.get("signInAt")));
   if (status === 503) c.header("Retry-After", String(code === "daily_limit" ? untilTomorrow(c) : 2));
   return c.json({ error }, status as ContentfulStatusCode);
 }
@@ -48,9 +48,13 @@ export const unknownCode = ({ code }: Pick<Failure, "code">): Error =>
 const untilTomorrow = (c: Context<AppEnv>): number =>
   Math.ceil((DAY_MS - (c.get("services").now() % DAY_MS)) / 1000);
 
-/** RFC 6750, section 3: a call without a token gets no `error`. */
-const challenge = (code: ErrorCode): string =>
-  code === "unauthenticated" ? `Bearer realm="cairn"` : `Bearer realm="cairn", error="invalid_token"`;
+/** RFC 6750, section 3: a call without a token gets no `error`. RFC 9728, section 5.1: it is told how to sign in. */
+const challenge = (code: ErrorCode, signInAt: string | undefined): string =>
+  [
+    `Bearer realm="cairn"`,
+    ...(code === "unauthenticated" ? [] : [`error="invalid_token"`]),
+    ...(signInAt === undefined ? [] : [`resource_metadata="${signInAt}"`]),
+  ].join(", ");
 
 /** Turns a thrown error into the envelope. An unexpected one is logged, and the caller sees nothing of it. */
 export function onError(error: Error, c: Context<AppEnv>): Response {

@@ -4,7 +4,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/token.ts";
 import { type Caller, wordOf } from "../auth/claims.ts";
 import { auditMiddleware } from "./audit.ts";
-import { authenticate } from "./authenticate.ts";
+import { authenticate, authenticateForMcp } from "./authenticate.ts";
 import type { AppEnv } from "./context.ts";
 import { requireSameDeployment } from "./deployment.ts";
 import { Refusal } from "./failure.ts";
@@ -77,7 +77,7 @@ export function guardsOf(
   return [
     first,
     ...before,
-    authenticate,
+    scope === "by tool" ? authenticateForMcp : authenticate,
     (c, next) => {
       refuseOneThread(c, owner);
       return next();

@@ -35,7 +35,7 @@ export const readBody =
   };
 
 /** The bytes of a body. Stops reading at `most`. */
-async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
+export async function bytesOf(request: Request, most: number): Promise<ArrayBuffer> {
   const { headers } = request;
   const length = headers.get("Content-Length");
   // Read at once where the length is known: HTTP lets no more than that come.

@@ -41,6 +41,14 @@ export async function countAddress(c: Context<AppEnv>, kind = "address:"): Promi
   if (caller !== null && address !== undefined) await count(c, caller, kind + address);
 }
 
+/** Counts an app that registers for sign-in. */
+export async function countRegistration(c: Context<AppEnv>): Promise<void> {
+  await countAddress(c);
+  const { register } = c.get("services").rateLimits;
+  const address = c.req.header("CF-Connecting-IP");
+  if (register !== null && address !== undefined) await count(c, register, `register:${address}`);
+}
+
 /** Counts a call for each of these users. */
 export async function countUsers(c: Context<AppEnv>, users: readonly string[]): Promise<void> {
   const { user } = c.get("services").rateLimits;

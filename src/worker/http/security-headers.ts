@@ -23,10 +23,22 @@ const ofPage = (styles: string): typeof ofData => [
   ["X-XSS-Protection", "0"],
 ];
 
+/** For a page of the sign-in, which loads nothing. No frame may hold it: another site could have a click land on it. */
+const ofSignIn: typeof ofData = [
+  ...ofData,
+  [
+    "Content-Security-Policy",
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  ],
+  ["X-Frame-Options", "DENY"],
+];
+
 const pages: Readonly<Record<string, typeof ofData>> = {
   // Swagger UI sets inline styles.
   "/docs": ofPage("'self' 'unsafe-inline'"),
   "/console": ofPage("'self'"),
+  "/oauth/authorize": ofSignIn,
+  "/oauth/callback": ofSignIn,
 };
 
 /** Nothing may be loaded from an answer of the API. */
