@@ -157,7 +157,7 @@ export async function authorizeAddress(
   const query = new URLSearchParams(
     Object.entries(given).filter((one): one is [string, string] => one[1] !== undefined),
   );
-  return `/oauth/authorize?${query}`;
+  return `/oauth/authorize?${query.toString()}`;
 }
 
 function formOf(form: Form): string {
@@ -226,7 +226,7 @@ export class ProviderDouble {
   };
 
   async #token({ body, headers }: RequestInit): Promise<Response> {
-    this.form = new URLSearchParams(String(body));
+    this.form = new URLSearchParams(typeof body === "string" ? body : "");
     this.authorization = new Headers(headers).get("Authorization");
     const known = this.#codes.get(this.form.get("code") ?? "");
     const challenge = await sha256Base64url(this.form.get("code_verifier") ?? "");

@@ -81,7 +81,7 @@ describe("refuses to start with a route", () => {
 
 it("reaches with an admin's token of one user only what is listed for that user", () => {
   const admin = declared.filter(({ scope, owner }) => scope === "admin" && owner.kind !== "tenant");
-  expect(admin.map(operationOf)).toEqual(["GET /v1/threads"]);
+  expect(admin.map(operationOf)).toEqual(["GET /v1/threads", "POST /v1/users/{user}/sign-in-codes"]);
 });
 
 it("writes nothing with a token that may only read, but for what a read notes", () => {
@@ -115,6 +115,14 @@ it("documents each route with its scope, but for pages, files and other protocol
     "GET /console: open, nobody",
     "GET /console/settings.json: open, nobody",
     "GET /console/{file}: open, nobody",
+    "GET /oauth/authorize: open, nobody",
+    "POST /oauth/authorize: open, nobody",
+    "GET /oauth/callback: open, nobody",
+    "GET /.well-known/oauth-authorization-server: open, nobody",
+    "POST /oauth/token: open, nobody",
+    "POST /oauth/register: open, nobody",
+    "GET /.well-known/oauth-protected-resource/mcp: open, nobody",
+    "GET /.well-known/oauth-protected-resource: open, nobody",
     "POST /mcp: by tool, named user",
     "GET /metrics: admin, tenant",
     "GET /openapi.json: open, nobody",

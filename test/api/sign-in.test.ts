@@ -295,9 +295,9 @@ describe("an app that describes itself at an address", () => {
   });
   const served = (json: object) =>
     vi.stubGlobal("fetch", async (url: Request | string) =>
-      (url instanceof Request ? url.url : String(url)) === ADDRESS
+      (url instanceof Request ? url.url : url) === ADDRESS
         ? Response.json(json)
-        : Promise.reject(new TypeError(`no such host: ${String(url)}`)),
+        : Promise.reject(new TypeError("no such host")),
     );
 
   it("needs no registration, and its domain is on the page", async () => {
@@ -502,7 +502,7 @@ describe("a sign-in", () => {
     expect((await as(newUser(), `/${id}`, "DELETE")).status).toBe(404);
     expect((await visitor.mcp(access)).status).toBe(200);
     expect((await as(user, `/${id}`, "DELETE")).status).toBe(204);
-    expect((await as(user, `/${id}`, "DELETE")).status).toBe(404);
+    expect((await as(user, `/${id}`, "DELETE")).status).toBe(204);
     expect((await visitor.mcp(access)).status).toBe(401);
     expect((await visitor.refresh(clientId, refresh)).body.error).toBe("invalid_grant");
     expect((await as("*")).body.items).toEqual([]);

@@ -19,8 +19,8 @@ export interface SignIns {
   store(now: () => number): SignInStore;
   /** A user's, the newest first: at most `limits.signIns`. */
   list(user: UserHash, now: number): Promise<StoredSignIn[]>;
-  /** Deletes a sign-in with its tokens. False if there is none. */
-  revoke(user: UserHash, id: string): Promise<boolean>;
+  /** Deletes a sign-in with its tokens. */
+  revoke(user: UserHash, id: string): Promise<void>;
   /** Deletes a user's sign-ins up to a time, with all of their tokens. */
   erase(user: UserHash, upTo: number): Promise<ErasedSignIns>;
   /** True if such sign-ins are still there. */
@@ -112,12 +112,11 @@ export class D1SignIns implements SignIns {
     }));
   }
 
-  async revoke(user: UserHash, id: string): Promise<boolean> {
-    const [, removed] = await this.#run([
+  async revoke(user: UserHash, id: string): Promise<void> {
+    await this.#run([
       ...prepared(this.#db, REMOVE, `grant:${user}:${id}`),
       ...prepared(this.#db, REMOVE_FAMILY, `token:${user}:${id}`),
     ]);
-    return removed !== 0;
   }
 
   async erase(user: UserHash, upTo: number): Promise<ErasedSignIns> {

@@ -57,24 +57,33 @@ export type SignInSettings = {
 export function signInSettingsOf(
   env: LoginBindings & SignInBindings,
 ): { settings: SignInSettings | null; problem?: undefined } | { settings?: undefined; problem: string } {
-  const { SIGN_IN: codes = "", OIDC_ISSUER: issuer = "" } = env;
-  const { OIDC_CLIENT_ID: clientId = "", OIDC_CLIENT_SECRET: clientSecret = "" } = env;
-  const given = [issuer, clientId, clientSecret].filter((one) => one !== "").length;
-  const refuse = (reason: string) => ({ problem: `nobody can sign in for MCP: ${reason}` });
-  if (codes !== "" && codes !== "codes") return refuse(`SIGN_IN is ${codes}: it is codes, or not set`);
-  if (given === 0 && codes === "") return { settings: null };
-  if (given > 0 && given < 3)
-    return refuse("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must all be set");
-  if (given > 0 && codes !== "")
-    return refuse("SIGN_IN is codes, and OIDC_ISSUER is set: a deployment has one of them");
-  if (given > 0 && safeUrl(issuer) === null) return refuse("OIDC_ISSUER is not an https URL");
+  const { SIGN_IN: codes = "" } = env;
+  const provider = openIdOf(env);
+  if (typeof provider === "string") return signInProblem(provider);
+  if (codes !== "" && codes !== "codes") return signInProblem(`SIGN_IN is ${codes}: it is codes, or not set`);
+  if (provider === null && codes === "") return { settings: null };
+  if (provider !== null && codes !== "")
+    return signInProblem("SIGN_IN is codes, and OIDC_ISSUER is set: a deployment has one of them");
   const rights = rightsOf(env);
-  if (typeof rights === "string") return refuse(rights);
+  if (typeof rights === "string") return signInProblem(rights);
   const { userClaim, scopes, shared } = rights;
   const offered = scopes.filter((scope) => scope === "read" || scope === "write");
-  if (offered.length === 0) return refuse("JWT_SCOPE has neither read nor write");
-  const provider = given === 0 ? null : { issuer, clientId, clientSecret, userClaim };
-  return { settings: { provider, scopes: offered, shared } };
+  if (offered.length === 0) return signInProblem("JWT_SCOPE has neither read nor write");
+  return { settings: { provider: provider && { ...provider, userClaim }, scopes: offered, shared } };
+}
+
+const signInProblem = (reason: string) => ({ problem: `nobody can sign in for MCP: ${reason}` });
+
+/** The provider; null where none is set, or the problem with it. */
+function openIdOf({
+  OIDC_ISSUER: issuer = "",
+  OIDC_CLIENT_ID: clientId = "",
+  OIDC_CLIENT_SECRET: clientSecret = "",
+}: SignInBindings): Omit<OpenIdSettings, "userClaim"> | null | string {
+  const given = [issuer, clientId, clientSecret].filter((one) => one !== "").length;
+  if (given === 0) return null;
+  if (given < 3) return "OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must all be set";
+  return safeUrl(issuer) === null ? "OIDC_ISSUER is not an https URL" : { issuer, clientId, clientSecret };
 }
 
 const listed = (list = ""): string[] => list.split(/[\s,]+/).filter((word) => word !== "");
