@@ -174,7 +174,7 @@ describe("npm run deploy", () => {
       vars: { EMBEDDINGS_MODEL: "@cf/baai/bge-m3" },
       vectorize: [{ binding: "VECTORIZE", index_name: "cairn" }],
       limits: { cpu_ms: 60_000 },
-      ratelimits: [{ namespace_id: "1001" }, { namespace_id: "1002" }],
+      ratelimits: [{ namespace_id: "1001" }, { namespace_id: "1002" }, { namespace_id: "1003" }],
     });
     expect(desk.account.indexes.cairn).toMatchObject({ dimensions: 1024 });
     expect(desk.account.workers.cairn?.config).toBe(file);

@@ -147,6 +147,7 @@ describe("create", () => {
     expect(ratelimits).toMatchObject([
       { name: "CALLER_RATE", simple: { limit: 300, period: 10 } },
       { name: "USER_RATE", simple: { limit: 1000, period: 10 } },
+      { name: "REGISTER_RATE", simple: { limit: 30, period: 60 } },
     ]);
     const tenant = readTenant("acme", { text: written, base: desk.base, path: "acme.toml" });
     expect(renderTenant(tenant, desk.base)).toBe(written);
@@ -160,7 +161,7 @@ describe("create", () => {
       const written = parse(desk.files.read(name) ?? "") as { ratelimits: { namespace_id: string }[] };
       for (const { namespace_id: id } of written.ratelimits) ids.add(id);
     }
-    expect(ids.size).toBe(6);
+    expect(ids.size).toBe(9);
     for (const id of ids) expect(Number(id)).toSatisfy((n: number) => n > 0 && n < 2 ** 31);
     const eager = (desk.files.read("bob") ?? "").replace("limit = 300", "limit = 7");
     desk.files.write("bob", eager);
