@@ -16,9 +16,11 @@ export class RecallHoursStore {
   add(counted: RecallHour, expiresAt: number): void {
     const [known] = this.list({ from: counted.hour, to: counted.hour });
     const sum = known === undefined ? counted : bothHours(known, counted);
+    // A replaced row would be a row of the index, too.
     this.#sql.exec(
-      `INSERT OR REPLACE INTO recall_hours (hour, calls, abstained, degraded, times, expires_at)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO recall_hours (hour, calls, abstained, degraded, times, expires_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (hour) DO UPDATE SET calls = ?2, abstained = ?3, degraded = ?4, times = ?5`,
       sum.hour,
       sum.calls,
       sum.abstained,

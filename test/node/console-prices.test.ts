@@ -16,7 +16,7 @@ it.each([
   ["an append of two messages", ROWS.append],
   ["a recall among 2,000 documents", ROWS.recall],
 ])("takes the measured rows of %s", (call, rows) => {
-  const [written, read, d1] = cellsOf(call).map((cell) => Number(cell.replaceAll(/\D/g, "")));
+  const [written, read, d1] = cellsOf(call).map((cell) => Number(cell.replaceAll(/[^\d.]/g, "")));
   expect(rows).toEqual({ written, read, d1 });
 });
 

@@ -2,9 +2,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { promptOf as extraction } from "../../src/domain/ingest/prompts/extract-2.ts";
-import { promptOf as secondLook } from "../../src/domain/ingest/prompts/look-1.ts";
-import { estimatedTokens } from "../../src/platform/embeddings/tokens.ts";
 import { errors } from "../../src/domain/errors.ts";
 import { limits } from "../../src/domain/limits.ts";
 
@@ -196,75 +193,22 @@ it("what the free plan is said to allow follows from the rows of a call", () => 
   about(recalls, 5_000_000 / cell("a recall among 2,000 documents", 3));
 });
 
-it("what an ingest with a model is said to cost follows from its prompts", () => {
-  const text =
-    "I moved to Lisbon last spring, and I work as a nurse in a clinic near the river. My sister Ida lives in Porto with her two sons, and we visit her every month.";
-  const messages = Array.from({ length: 20 }, (_, i) => ({
-    seq: i + 1,
-    role: i % 2 === 0 ? "user" : "assistant",
-    text,
-    at: 0,
-    speaker: null,
-    isOwner: i % 2 === 0,
-  }));
-  const fact = { subject: "user", predicate: "lives in", object: "Lisbon" };
-  const [message] = messages;
-  if (message === undefined) throw new Error("there is a message");
-  const stated = { message, text: text.slice(0, 80), question: null };
-  const five = <T>(one: T): T[] => Array.from({ length: 5 }, () => one);
-  const asked = [
-    extraction(["facts"], { context: [], messages }),
-    extraction(["episodes"], { context: [], messages }),
-    secondLook(five({ ...fact, stated })),
-  ].map(({ system, content }) => `${system}\n${content}`);
-  const holds = { says: true, subject: true, fact: true, now: true };
-  const answers = [
-    { facts: five({ ...fact, sources: [1] }) },
-    { episodes: [{ text, sources: messages.map(({ seq }) => seq) }] },
-    { looks: five({ n: 1, object: "Lisbon", ...holds }) },
-  ].map((answer) => JSON.stringify(answer));
-  const [, most = "", dollars, month] =
-    /at most ([\d,]+ input tokens and [\d,]+)\s+output[^]*?at most \$([\d.]+)\.[^]*?at most \$(\d+) a month/.exec(
-      read("docs/reference/costs.md"),
-    ) ?? [];
-  const [input = 0, output = 0] = most
-    .split(" input tokens and ")
-    .map((one) => Number(one.replaceAll(",", "")));
-  for (const [said, texts] of [
-    [input, asked],
-    [output, answers],
-  ] as const) {
-    const tokens = texts.reduce((sum, one) => sum + estimatedTokens(one), 0);
-    expect(tokens).toBeLessThanOrEqual(said);
-    expect(tokens).toBeGreaterThan(0.9 * said);
-  }
-  const price = (input * 0.1 + output * 0.3) / 1_000_000;
-  expect(price).toBeLessThanOrEqual(Number(dollars));
-  expect(price).toBeGreaterThan(0.9 * Number(dollars));
-  expect(Math.ceil(price * 30_000)).toBe(Number(month));
-});
-
-it("what the cost table sums up is what it says", () => {
+it.each([
+  ["with Workers AI", 3],
+  ["with the model in the Worker", 4],
+])("what the cost table sums up %s is what it says", (name, column) => {
   const costs = read("docs/reference/costs.md");
-  const rows = /\| requests {2,}\| 32[^]*?\n\n/.exec(costs)?.[0].split("\n") ?? [];
-  const dollars = (row: string) => Math.round(100 * Number(/\$([\d.]+)\**\s*\|$/.exec(row)?.[1] ?? 0));
-  const without = rows.findIndex((row) => row.includes("without Vectorize"));
-  const sum = (parts: readonly string[]) => parts.reduce((cents, row) => cents + dollars(row), 0);
+  const rows =
+    /\| {5,}\| a month[^]*?\n\n/
+      .exec(costs)?.[0]
+      .split("\n")
+      .map((row) => row.split("|").map((one) => one.trim())) ?? [];
+  expect(rows[0]?.[column]).toBe(name);
+  const cents = (row: readonly string[] = []) =>
+    Math.round(100 * Number(/\$([\d.]+)/.exec(row[column] ?? "")?.[1] ?? 0));
+  const without = rows.findIndex(([, what]) => what === "**without Vectorize**");
+  const sum = (parts: readonly (readonly string[])[]) => parts.reduce((all, row) => all + cents(row), 0);
   expect(without).toBeGreaterThan(5);
-  expect(dollars(rows[without] ?? "")).toBe(sum(rows.slice(0, without)));
-  const [, vectorize = "", all = ""] = rows.slice(without);
-  expect(dollars(all)).toBe(dollars(rows[without] ?? "") + dollars(vectorize));
-});
-
-it("the settings have the quotas of the language model that hold unless set", () => {
-  const settings = rowsOf("docs/reference/settings.md");
-  const defaults = ["MODEL_CALLS", "MODEL_TOKENS", "TENANT_MODEL_CALLS", "TENANT_MODEL_TOKENS"].map(
-    (name) => {
-      const [, value = ""] =
-        new RegExp(`const ${name} = ([\\d_]+);`).exec(read("src/platform/quotas.ts")) ?? [];
-      return [`QUOTA_${name}`, value.replaceAll("_", "")];
-    },
-  );
-  const said = defaults.map(([name]) => settings.find(([setting]) => setting === name)?.slice(0, 2));
-  expect(said).toEqual(defaults);
+  expect(cents(rows[without])).toBe(sum(rows.slice(0, without)));
+  expect(cents(rows[without + 2])).toBe(cents(rows[without]) + cents(rows[without + 1]));
 });

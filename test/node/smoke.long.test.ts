@@ -56,20 +56,41 @@ describe("npm run smoke", () => {
     expect(stdout).not.toContain("NaN");
   });
 
-  it("counts the rows that each call costs, and the bytes at rest", async () => {
+  it("counts what each call, a day and a language model cost, as docs/reference/costs.md has it", async () => {
     const { code, stdout, stderr } = await ended("packages/lab/bench/main.ts", ["--smoke", "--rows"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const written = (name: string) =>
-      Number(
-        stdout
-          .split("\n")
-          .find((row) => row.startsWith(`| ${name} |`))
-          ?.split("|")[2],
+    const costs = readFileSync(join(import.meta.dirname, "../../docs/reference/costs.md"), "utf8");
+    const figures = (line: string): number[] =>
+      Array.from(line.matchAll(/\d[\d,]*(?:\.\d+)?/g), ([figure]) => Number(figure.replaceAll(",", "")));
+    const named = (page: string) =>
+      new Map(
+        rowsOf(page).map((row): [string, string] => {
+          const [, name = "", ...cells] = row.split("|");
+          return [name.trim(), cells.join("|")];
+        }),
       );
-    for (const name of ["remember one", "append one", "put an entry"])
-      expect(written(name)).toBeGreaterThan(0);
-    // On a busy machine, the alarms of earlier operations may be among the counts.
-    expect(written("recall among 2,000")).toBeLessThan(1);
+    const [printed, documented] = [named(stdout), named(costs)];
+    expect(printed.size).toBeGreaterThan(18);
+    for (const [name, cells] of printed) {
+      const [found, said] = [figures(cells), figures(documented.get(name) ?? "")];
+      // The time at which a step of an ingest ends decides if it sets an alarm of its own.
+      const off = found.filter((one, i) => !(Math.abs(one - (said[i] ?? NaN)) <= Math.max(0.25, one / 100)));
+      expect.soft(off, `${name}: ${found.join(", ")}, and the page says ${said.join(", ")}`).toEqual([]);
+    }
+    for (const [day, sentence] of [
+      [
+        /day of a user with the model in the Worker: (.*)\./,
+        /day with the model in the Worker writes (.*?)\./s,
+      ],
+      [/day of a user with the model of a service: (.*)\./, /day with\s+Workers AI writes (.*?):/s],
+    ] as const) {
+      const [found, said] = [figures(day.exec(stdout)?.[1] ?? ""), figures(sentence.exec(costs)?.[1] ?? "")];
+      expect(found).toHaveLength(4);
+      // "D1" has a figure, too. Pages of the index of words are merged at their own times.
+      for (const [i, one] of found.entries()) expect(Math.abs(one - (said[i] ?? NaN))).toBeLessThanOrEqual(1);
+    }
+    const [object] = figures(/An object with one memory: .*/.exec(stdout)?.[0] ?? "");
+    expect(Math.abs((object ?? NaN) * 1.024 - Number(/, and (\d+) KB/.exec(costs)?.[1]))).toBeLessThan(10);
     expect(stdout).toMatch(/takes \d\.\d\d × its text in the object/);
   });
 

@@ -1,13 +1,14 @@
-// Cairn as it is deployed, with a count of the rows that its objects, the Worker and their D1 write and read, and with paths to
-// evict an object and to lengthen a thread. Only `rows.ts` and `sizes.ts` start it.
+// Cairn as it is deployed, with a count of the rows that its objects, the Worker and their D1 write and read, and of the requests to
+// objects; with paths to evict an object, to lengthen a thread, and to move the clock on. Only the bench starts it.
 import worker, { PromptCache as DeployedCache, UserMemory as Deployed } from "../../../src/index.ts";
 
-import type { Counts, ObjectCounts } from "./counts.ts";
+import type { Counts, ObjectCounts, Totals } from "./counts.ts";
 
 type Cursor = { rowsRead: number; rowsWritten: number };
 type Env = ConstructorParameters<typeof Deployed>[1];
 type D1Answer = { meta?: { rows_read?: number; rows_written?: number } };
-type Counted = { cursors: Cursor[]; counts: Counts };
+type Statement = { cursor: Cursor; table: string };
+type Counted = { cursors: Statement[]; counts: Counts };
 
 /** A cursor counts on while it is read: the last ones are asked only when the counts are. */
 const MAY_BE_READ = 1_000;
@@ -16,6 +17,15 @@ const SLOTS = 2 ** 31;
 /** By object: the counts outlive an eviction, as the isolate does. */
 const ofObjects = new Map<string, Counted>();
 const ofWorker = noCounts();
+/** Calls of objects by the Worker, and alarms that went off. */
+let requests = 0;
+/** Rows that objects have written, by table. An alarm that is set is a row. */
+const byTable: Record<string, number> = {};
+
+/** Milliseconds by which the clock of the Worker and of its objects is ahead. Alarms of the platform go by its own. */
+let ahead = 0;
+const realNow = Date.now.bind(Date);
+Date.now = () => realNow() + ahead;
 
 function noCounts(): Counts {
   return { written: 0, read: 0, d1Written: 0, d1Read: 0 };
@@ -46,6 +56,16 @@ export class UserMemory extends Deployed {
 
   evict(): void {
     this.#ctx.abort("evicted");
+  }
+
+  due(): Promise<number | null> {
+    return this.#ctx.storage.getAlarm();
+  }
+
+  /** Does what the alarm does, which the platform would ring by its own clock. */
+  async ring(): Promise<void> {
+    await this.#ctx.storage.deleteAlarm();
+    await this.alarm();
   }
 
   /**
@@ -89,29 +109,37 @@ export class UserMemory extends Deployed {
 function countStorage({ id, storage }: DurableObjectState): Counted {
   const counted = ofObjects.get(id.toString()) ?? { cursors: [], counts: noCounts() };
   ofObjects.set(id.toString(), counted);
-  watch(storage.sql, "exec", (cursor) => {
-    counted.cursors.push(cursor as Cursor);
+  watch(storage.sql, "exec", (cursor, [sql]) => {
+    counted.cursors.push({ cursor: cursor as Cursor, table: tableOf(String(sql)) });
     if (counted.cursors.length > 2 * MAY_BE_READ) add(counted, MAY_BE_READ);
   });
   // The platform bills a row for each alarm that is set.
-  watch(storage, "setAlarm", () => void counted.counts.written++);
+  watch(storage, "setAlarm", () => wrote(counted.counts, "alarms", 1));
   return counted;
+}
+
+/** The table that a statement changes. */
+const tableOf = (sql: string): string => /\b(?:INTO|UPDATE|FROM)\s+(\w+)/.exec(sql)?.[1] ?? "others";
+
+function wrote(counts: Counts, table: string, rows: number): void {
+  counts.written += rows;
+  if (rows > 0) byTable[table] = (byTable[table] ?? 0) + rows;
 }
 
 /** Adds the rows of the first cursors, and forgets these. */
 function add({ cursors, counts }: Counted, first: number): void {
-  for (const { rowsRead, rowsWritten } of cursors.splice(0, first)) {
-    counts.read += rowsRead;
-    counts.written += rowsWritten;
+  for (const { cursor, table } of cursors.splice(0, first)) {
+    counts.read += cursor.rowsRead;
+    wrote(counts, table, cursor.rowsWritten);
   }
 }
 
-/** Calls `after` with each answer of one method of one object. */
-function watch(object: object, method: string, after: (answer: unknown) => void): void {
+/** Calls `after` with each answer of one method of one object, and with its arguments. */
+function watch(object: object, method: string, after: (answer: unknown, given: unknown[]) => void): void {
   const real = Reflect.get(object, method) as (...given: unknown[]) => unknown;
   const value = (...given: unknown[]): unknown => {
     const answer = Reflect.apply(real, object, given);
-    after(answer);
+    after(answer, given);
     return answer;
   };
   Object.defineProperty(object, method, { value, configurable: true });
@@ -146,19 +174,68 @@ function countedDatabase(database: D1Database, counts: Counts): D1Database {
 /** One for each environment: Cairn keeps its services by it. */
 const countedEnvs = new WeakMap<Env, Env>();
 function countedEnv(env: Env): Env {
-  const known = countedEnvs.get(env) ?? { ...env, DB: countedDatabase(env.DB, ofWorker) };
+  const known = countedEnvs.get(env) ?? {
+    ...env,
+    DB: countedDatabase(env.DB, ofWorker),
+    USER_MEMORY: countedNamespace(env.USER_MEMORY),
+    PROMPT_CACHE: countedNamespace(env.PROMPT_CACHE),
+  };
   countedEnvs.set(env, known);
   return known;
 }
 
+/** Counts the calls of its objects. */
+const countedNamespace = <T extends object>(namespace: T): T =>
+  intercepted(namespace, "getByName", (stub) => intercepted(Object(stub) as object, null, counting));
+
+function counting<T>(answer: T): T {
+  requests++;
+  return answer;
+}
+
+/** The object; `after` makes the answer of the named method, or of each. */
+const intercepted = <T extends object>(
+  object: T,
+  named: string | null,
+  after: (answer: unknown) => unknown,
+): T =>
+  new Proxy(object, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...given: unknown[]): unknown => {
+        const answer: unknown = Reflect.apply(method, target, given);
+        return named === null || named === name ? after(answer) : answer;
+      };
+    },
+  });
+
+type Ringing = { due: () => Promise<number | null>; ring: () => Promise<void>; evict: () => Promise<void> };
+
+/** Moves the clock on to a time. Each alarm of the object until then goes off, and the object sleeps before each and at the end. */
+async function moveOn(objectOf: () => Ringing, until: number): Promise<void> {
+  for (;;) {
+    // The call that evicts its object fails.
+    await objectOf()
+      .evict()
+      .catch(() => {});
+    const due = await objectOf().due();
+    if (due === null || due > until) break;
+    ahead += Math.max(0, due - Date.now());
+    requests++;
+    await objectOf().ring();
+  }
+  ahead += Math.max(0, until - Date.now());
+}
+
 /** The sum over all objects and the Worker. */
-function total(): Counts {
+function total(): Totals {
   const sum = { ...ofWorker };
   for (const counted of ofObjects.values()) {
     add(counted, counted.cursors.length);
     for (const what of ["written", "read", "d1Written", "d1Read"] as const) sum[what] += counted.counts[what];
   }
-  return sum;
+  return { ...sum, requests, byTable, now: Date.now() };
 }
 
 export default {
@@ -167,9 +244,11 @@ export default {
     if (pathname === "/counts") return Response.json(total());
     const [, hash, act] = /^\/counts\/([^/]+)(?:\/(.+))?$/.exec(pathname) ?? [];
     if (hash === undefined) return worker.fetch(request, countedEnv(env), ctx);
-    const object = env.USER_MEMORY.getByName(hash) as unknown as {
+    // A stub of an object that was evicted is broken.
+    const objectOf = () => env.USER_MEMORY.getByName(hash) as unknown as Ringing;
+    if (act === "moved") await moveOn(objectOf, Number(searchParams.get("until")));
+    const object = env.USER_MEMORY.getByName(hash) as unknown as Ringing & {
       counts: () => Promise<ObjectCounts>;
-      evict: () => Promise<void>;
       lengthen: (id: string, back: number, count: number) => Promise<void>;
     };
     // The call that evicts its object fails.

@@ -1,190 +1,183 @@
-// `npm run bench -- --rows`: the rows that Cloudflare bills for a call, the bytes at rest, and dollars per million calls.
-import { setTimeout as sleep } from "node:timers/promises";
-import { userHash } from "#domain/ids.ts";
+// `npm run bench -- --rows`: what a call costs with all that follows it within 25 hours, by the rows and requests that Cloudflare bills,
+// and the bytes at rest. docs/reference/costs.md has its tables, and a test compares them.
 import { printTable } from "../table.ts";
-import { countsBy, dollarsOf, type ObjectCounts } from "./counts.ts";
-import { type Call, Client } from "./load.ts";
-import { startCairn } from "./servers.ts";
+import { billOf, countsBy, dollarsOfTokens, type ObjectCounts } from "./counts.ts";
+import { type Counted, type Meter, withMeter } from "./meter.ts";
+import {
+  ingest,
+  messages,
+  operationsOf,
+  post,
+  recall,
+  remember,
+  resume,
+  text,
+  times,
+  WORDS,
+} from "./row-operations.ts";
+import { startModels } from "./scripted-models.ts";
 
-/** Alarms that follow within seconds. Not the note of a thread in D1, one an hour: four rows of the object, and one of D1. */
-const UNTIL_NOTED_MS = 65_000;
+const [MINUTE, HOUR] = [60_000, 3_600_000];
+/** Past the note of a thread, the fold of the usage, and the end of a session. */
+const AFTER = 25 * HOUR;
+/** Users and days of the bill. */
+const USER_DAYS = 30_000;
 
-type Operation = {
-  name: string;
-  /** Calls before the counted ones, as `u` is a user of its own. */
-  before?: (u: string) => Call[];
-  calls: (u: string) => Call[];
-  /** Items of one call: the row tells the cost of one of them. */
-  items?: number;
-};
-
-const post = (path: string, json: unknown, status = 200): Call => ({
-  method: "POST",
-  path,
-  body: JSON.stringify(json),
-  status,
-});
-const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
-const WORDS = "ferry island summer doctor lisbon train market cheese garden violin winter harbour".split(" ");
-/** `characters` of a text that no other `i` has. */
-function text(i: number, characters = 90): string {
-  const words: string[] = [`Note ${i}:`];
-  for (let length = 8, n = i * 7; length < characters; n = n * 31 + 17) {
-    const word = `${WORDS[Math.abs(n) % WORDS.length]}${Math.abs(n >> 5) % 97}`;
-    words.push(word);
-    length += word.length + 1;
-  }
-  return words.join(" ").slice(0, characters);
-}
-const remember = (u: string, i: number, characters?: number): Call =>
-  post(`/v1/users/${u}/memories`, { text: text(i, characters) }, 201);
-const rememberMany = (u: string, from: number, n: number, characters?: number): Call =>
-  post(`/v1/users/${u}/memories/batch`, {
-    memories: times(n, (i) => ({ text: text(from + i, characters) })),
-  });
-const messages = (from: number, n: number, characters?: number) =>
-  times(n, (i) => ({
-    role: (from + i) % 2 === 0 ? "user" : "assistant",
-    content: text(from + i, characters),
-  }));
-const put = (u: string, value: unknown): Call => ({
-  method: "PUT",
-  path: `/v1/users/${u}/kv/theme`,
-  body: JSON.stringify(value),
-  status: 200,
-});
-const recall = (u: string): Call =>
-  post(`/v1/users/${u}/recall`, { query: "When is the ferry to the island?" });
-
-const resume = (u: string): Call => post(`/v1/users/${u}/threads/resume`, { agent: "bench" }, 201);
-
-/** `thread` is the one that `before` made. */
-const operationsOf = (thread: (u: string) => string): Operation[] => {
-  const append = (u: string, from: number, n: number) =>
-    post(`/v1/threads/${thread(u)}/messages`, { messages: messages(from, n) }, 201);
-  return [
-    { name: "the first memory of a user", calls: (u) => [remember(u, 0)] },
-    {
-      name: "remember one",
-      before: (u) => [remember(u, 0)],
-      calls: (u) => times(20, (i) => remember(u, i + 1)),
-    },
-    {
-      name: "remember the same words again",
-      before: (u) => [remember(u, 0)],
-      calls: (u) => times(20, () => ({ ...remember(u, 0), status: 200 })),
-    },
-    {
-      name: "remember 500 in a call, each",
-      before: (u) => [remember(u, 0)],
-      calls: (u) => [rememberMany(u, 1, 500)],
-      items: 500,
-    },
-    { name: "a thread", calls: (u) => [resume(u)] },
-    {
-      name: "append one",
-      before: (u) => [resume(u)],
-      calls: (u) => times(20, (i) => append(u, i, 1)),
-    },
-    {
-      name: "append ten in a call, each",
-      before: (u) => [resume(u)],
-      calls: (u) => times(5, (i) => append(u, 10 * i, 10)),
-      items: 10,
-    },
-    { name: "put an entry", before: (u) => [put(u, 0)], calls: (u) => times(20, (i) => put(u, i + 1)) },
-    { name: "put the same value", before: (u) => [put(u, 0)], calls: (u) => times(20, () => put(u, 0)) },
-    {
-      name: "recall among 2,000",
-      before: (u) => [...times(4, (i) => rememberMany(u, 500 * i, 500)), recall(u)],
-      calls: (u) => times(10, () => recall(u)),
-    },
-  ];
-};
-
-/** Prints the table of rows, and then that of bytes at rest. */
+/** Prints what each call costs, what a day of a user costs, what a language model adds to it, and the bytes at rest. */
 export async function countRows({ smoke = false } = {}): Promise<void> {
-  const server = await startCairn({ counting: true, evicts: false });
-  const client = new Client(server);
-  const countsOf = async (u: string): Promise<ObjectCounts> => {
-    const call: Call = { method: "GET", path: `/counts/${await userHash(u)}`, status: 200 };
-    return JSON.parse(await client.call(call)) as ObjectCounts;
-  };
-  const threads = new Map<string, string>();
-  const make = async (u: string, call: Call): Promise<void> => {
-    const answer = await client.call(call);
-    if (call.path.endsWith("/resume")) threads.set(u, (JSON.parse(answer) as { id: string }).id);
-  };
-  const wait = () => sleep(smoke ? 2_000 : UNTIL_NOTED_MS);
+  const models = await startModels();
   try {
-    const operations = operationsOf((u) => threads.get(u) ?? "").map((operation, i) => ({
-      ...operation,
-      u: `user-${i}`,
-    }));
-    for (const { u, before } of operations) for (const call of before?.(u) ?? []) await make(u, call);
-    await wait();
-    const started = await Promise.all(operations.map(({ u }) => countsOf(u)));
-    const numbers = new Map<string, number>();
-    for (const { u, calls } of operations) {
-      const all = calls(u);
-      numbers.set(u, all.length);
-      for (const call of all) await make(u, call);
-    }
-    await wait();
-    const table: string[][] = [];
-    for (const [i, { u, name, items = 1, before }] of operations.entries()) {
-      const [first, last] = [started[i], await countsOf(u)];
-      const per = (numbers.get(u) ?? 1) * items;
-      const rows = countsBy((kind) => (last[kind] - (before === undefined ? 0 : (first?.[kind] ?? 0))) / per);
-      const cells = [rows.written, rows.read, rows.d1Written, rows.d1Read, dollarsOf(rows)];
-      table.push([name, ...cells.map((n) => n.toFixed(1))]);
-    }
-    printTable(["operation", "rows written", "rows read", "D1 written", "D1 read", "$ per million"], table);
-    await bytesAtRest(client, {
-      countsOf,
-      make,
-      threadOf: (u) => threads.get(u) ?? "",
-      n: smoke ? 20 : 500,
-      wait,
+    await withMeter(models, {}, async (meter) => {
+      await countOperations(meter);
+      await countDay(meter, "the model in the Worker");
+      await bytesAtRest(meter, smoke ? 20 : 500);
     });
+    await withMeter(models, models.embedder, (meter) => countDay(meter, "the model of a service"));
+    await withMeter(models, models.llm, countIngests);
   } finally {
-    await client.close();
-    await server.stop();
+    await models.stop();
   }
 }
 
-async function bytesAtRest(
-  client: Client,
-  {
-    countsOf,
-    make,
-    threadOf,
-    n,
-    wait,
-  }: {
-    countsOf: (u: string) => Promise<ObjectCounts>;
-    make: (u: string, call: Call) => Promise<void>;
-    threadOf: (u: string) => string;
-    n: number;
-    wait: () => Promise<void>;
-  },
-): Promise<void> {
-  const CHARACTERS = 1_000;
-  await client.call(remember("one", 0));
-  await make("said", resume("said"));
-  await client.call(remember("told", 0));
-  await wait();
-  const [empty, said, told] = await Promise.all(["one", "said", "told"].map(countsOf));
-  for (let i = 0; i < n; i += 20) {
-    await client.call(
-      post(`/v1/threads/${threadOf("said")}/messages`, { messages: messages(i, 20, CHARACTERS) }, 201),
-    );
-    await client.call(rememberMany("told", i + 1, 20, CHARACTERS));
+async function countOperations(meter: Meter): Promise<void> {
+  const table: string[][] = [];
+  // The first calls of a deployment load its models, and mark its databases.
+  await meter.make("warm", remember("warm", 0));
+  await meter.make("warm", recall("warm"));
+  await meter.moveOn("warm", AFTER);
+  const operations = operationsOf(meter.threadOf);
+  for (const [i, operation] of operations.entries()) {
+    const { name, before, calls, items = 1, apart = AFTER, after = AFTER } = operation;
+    const u = `user-${i}`;
+    for (let at = 0; ; at++) {
+      // Made one by one: a call may need the thread that the one before it has made.
+      const call = before?.(u)[at];
+      if (call === undefined) break;
+      await meter.make(u, call);
+    }
+    // What follows these is no cost of the counted calls, but for a wait that began with them.
+    if (before !== undefined && after === AFTER) await meter.moveOn(u, apart);
+    const all = calls(u);
+    const { counted } = await meter.count(async () => {
+      for (const [at, call] of all.entries()) {
+        await meter.make(u, call);
+        await meter.moveOn(u, at === all.length - 1 ? after : apart);
+      }
+    });
+    const one = {
+      ...countsBy((kind) => counted[kind] / all.length),
+      requests: counted.requests / all.length,
+    };
+    table.push([
+      name,
+      ...[one.written, one.read, one.d1Written, one.requests].map((n) => figure(n / items)),
+      `$${(billOf(one) / items).toFixed(2)}`,
+    ]);
   }
-  await wait();
-  const growth = async (u: string, before: ObjectCounts | undefined) =>
-    (((await countsOf(u)).bytes - (before?.bytes ?? 0)) / (n * CHARACTERS)).toFixed(2);
-  console.log(`\nAn object with one memory: ${Math.round((empty?.bytes ?? 0) / 1024)} KiB.`);
+  printTable(
+    [
+      "call",
+      "rows written, object",
+      "rows read, object",
+      "rows written, D1",
+      "requests to objects",
+      "a million calls",
+    ],
+    table,
+  );
+}
+
+const figure = (n: number): string => n.toLocaleString("en-US", { maximumFractionDigits: n < 1 ? 1 : 0 });
+
+/** Turns of a day in three sittings, two minutes apart: of four, three and three. */
+async function playDay(meter: Meter, u: string, turn: (n: number) => Promise<void>): Promise<void> {
+  const began = await meter.now();
+  for (let n = 0; n < 10; n++) {
+    await meter.moveTo(u, began + (n < 4 ? 0 : n < 7 ? 4 : 9) * HOUR + n * 2 * MINUTE);
+    await turn(n);
+  }
+  await meter.moveTo(u, began + AFTER);
+}
+
+async function countDay(meter: Meter, embedder: string): Promise<void> {
+  const u = "day";
+  for (const call of [remember(u, 0), resume(u), recall(u)]) await meter.make(u, call);
+  await meter.moveOn(u, AFTER);
+  const path = `/v1/threads/${meter.threadOf(u)}/messages`;
+  const { counted, byTable } = await meter.count(() =>
+    playDay(meter, u, async (n) => {
+      await meter.make(u, recall(u));
+      await meter.make(u, { method: "GET", path: `${path}?limit=20`, status: 200 });
+      await meter.make(u, post(path, { messages: messages(2 * n, 2, 160) }, 201));
+      if (n % 5 === 4) await meter.make(u, remember(u, 1_000 + n));
+    }),
+  );
+  console.log(
+    `\nA day of a user with ${embedder}: ${counted.written} rows written in objects, ${counted.d1Written} in D1, and ${counted.requests} requests to objects.`,
+  );
+  console.log(`By table: ${byTable.map(([table, rows]) => `${table} ${rows}`).join(", ")}.`);
+}
+
+const FILLER =
+  "We talked about the week, the weather by the river and the train that was late again on Monday, and about who brings the bread and the cheese to the picnic in the park.";
+
+/** Twenty messages of some 40 tokens. The user states five facts in them. */
+const session = (day: number) =>
+  times(20, (i) => ({
+    role: i % 2 === 0 ? "user" : "assistant",
+    content: `${i % 4 === 0 ? `I like ${WORDS[(day + i) % WORDS.length]} number ${day * 20 + i}.` : `Point ${i} of day ${day}.`} ${FILLER}`,
+  }));
+
+async function countIngests(meter: Meter): Promise<void> {
+  const u = "chatty";
+  await meter.make(u, remember(u, 0));
+  await meter.moveOn(u, AFTER);
+  const bySession = await meter.count(async () => {
+    await meter.make(u, ingest(u, "session", session(1)));
+    await meter.moveOn(u, AFTER);
+  });
+  const said = session(2);
+  const byTurn = await meter.count(() =>
+    playDay(meter, u, (n) => meter.make(u, ingest(u, "turns", said.slice(0, 2 * n + 2)))),
+  );
+  const names = ["@cf/google/gemma-4-26b-a4b-it", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"] as const;
+  const rowOf = (name: string, { tokens }: Counted): string[] => [
+    name,
+    ...[tokens.calls, tokens.input, tokens.output].map(figure),
+    ...names.map((model) => `$${(USER_DAYS * dollarsOfTokens(tokens, model)).toFixed(2)}`),
+  ];
+  console.log("\nA language model, for 1,000 users and a month:\n");
+  printTable(
+    [
+      "20 messages a day, ingested",
+      "calls of the model",
+      "tokens read",
+      "tokens written",
+      ...names.map((name) => `\`${name}\``),
+    ],
+    [rowOf("as one session", bySession), rowOf("turn by turn", byTurn)],
+  );
+}
+
+async function bytesAtRest(meter: Meter, n: number): Promise<void> {
+  const CHARACTERS = 1_000;
+  for (const u of ["one", "said", "told"]) {
+    await meter.make(u, u === "said" ? resume(u) : remember(u, 0));
+    await meter.moveOn(u, HOUR);
+  }
+  const empty = await meter.objectOf("one");
+  const [said, told] = [await meter.objectOf("said"), await meter.objectOf("told")];
+  for (let i = 0; i < n; i += 20) {
+    const path = `/v1/threads/${meter.threadOf("said")}/messages`;
+    await meter.make("said", post(path, { messages: messages(i, 20, CHARACTERS) }, 201));
+    const memories = times(20, (at) => ({ text: text(i + at + 1, CHARACTERS) }));
+    await meter.make("told", post("/v1/users/told/memories/batch", { memories }));
+  }
+  const growth = async (u: string, before: ObjectCounts): Promise<string> => {
+    await meter.moveOn(u, HOUR);
+    return (((await meter.objectOf(u)).bytes - before.bytes) / (n * CHARACTERS)).toFixed(2);
+  };
+  console.log(`\nAn object with one memory: ${Math.round(empty.bytes / 1024)} KiB.`);
   console.log(
     `A message of ${CHARACTERS} characters takes ${await growth("said", said)} × its text in the object.`,
   );

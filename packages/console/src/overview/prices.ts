@@ -3,12 +3,12 @@ export type Month = { users: number; memories: number; threads: number; recalls:
 
 /** Rows that a call writes and reads in an object, and writes in D1 (docs/reference/costs.md, which a test compares). */
 export const ROWS = {
-  memory: { written: 10, read: 80, d1: 4 },
-  thread: { written: 11, read: 75, d1: 4 },
-  /** Of two messages. */
-  append: { written: 14, read: 110, d1: 1 },
+  memory: { written: 10, read: 106, d1: 4 },
+  thread: { written: 7, read: 92, d1: 5 },
+  /** Of two messages, in a sitting. */
+  append: { written: 11, read: 36, d1: 0.2 },
   /** Among 2,000 documents. */
-  recall: { written: 0, read: 6_800, d1: 0 },
+  recall: { written: 2, read: 6_567, d1: 0 },
 } as const;
 
 /** Dollars: of a million, or of a GB and month. */
