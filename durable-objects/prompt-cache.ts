@@ -16,7 +16,7 @@ import { PrefixLedger } from "./prompt-cache/prefix-ledger.ts";
 import { migrations } from "./prompt-cache/schema.ts";
 import { RecallHoursStore } from "./prompt-cache/recall-hours-store.ts";
 import { SingleFlight } from "./prompt-cache/single-flight.ts";
-import { UsageStore } from "./prompt-cache/usage-store.ts";
+import { CacheUsageStore } from "./prompt-cache/usage-store.ts";
 import { IdempotencyStore } from "./storage/idempotency-store.ts";
 import { AlarmScheduler } from "./storage/alarm-scheduler.ts";
 import type {
@@ -43,7 +43,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   readonly #leases: LeaseStore;
   readonly #flights: SingleFlight;
   readonly #prefixes: PrefixLedger;
-  readonly #usage: UsageStore;
+  readonly #usage: CacheUsageStore;
   readonly #recalls: RecallHoursStore;
   readonly #answers: IdempotencyStore;
   readonly #alarms: AlarmScheduler;
@@ -57,7 +57,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#entries = new EntryStore(ctx);
     this.#leases = new LeaseStore(ctx);
     this.#prefixes = new PrefixLedger(ctx);
-    this.#usage = new UsageStore(ctx);
+    this.#usage = new CacheUsageStore(ctx);
     this.#recalls = new RecallHoursStore(ctx);
     this.#answers = new IdempotencyStore(ctx);
     this.#alarms = new AlarmScheduler(ctx.storage);

@@ -4,7 +4,7 @@ import type { Usage, UsagePage, UsageRange, UsageSums } from "../../src/contract
 const IN_RANGE = "hour BETWEEN ?1 AND ?2 AND (?3 IS NULL OR model = ?3)";
 
 /** Token counts of the providers, by hour, provider and model. */
-export class UsageStore {
+export class CacheUsageStore {
   readonly expirySweep: ExpirySweep;
   readonly #sql: SqlStorage;
 

@@ -89,7 +89,7 @@ export interface RegistryRpc {
   usePrefixes(ledger: string, hashes: readonly string[], lifetimeMs: number): Promise<UsedPrefixes>;
 }
 
-export interface UsageRpc {
+export interface CacheUsageRpc {
   report(usage: Usage, once?: IdempotencyKey): Promise<Result<null>>;
   stats(page: UsagePage): Promise<{ items: Usage[]; more: boolean; sums: UsageSums }>;
   addRecalls(hours: readonly RecallHour[]): Promise<void>;
@@ -97,4 +97,4 @@ export interface UsageRpc {
   recallHours(range: { from: number; to: number }): Promise<RecallHour[]>;
 }
 
-export type PromptCacheRpc = RegistryRpc & UsageRpc;
+export type PromptCacheRpc = RegistryRpc & CacheUsageRpc;

@@ -9,7 +9,7 @@ import type { TokenizerName } from "../domain/context/tokens.ts";
 import type { Continuation, ContinuationOptions } from "../domain/conversation/continuation.ts";
 import type { Failure, Result } from "../domain/errors.ts";
 import type { UserHash } from "../domain/ids.ts";
-import type { Candidate, Owner, ThreadOwner, Writer } from "../domain/memory/record.ts";
+import type { NewMemory, Owner, ThreadOwner, Writer } from "../domain/memory/record.ts";
 import type { MessagePage, PageJson, ReadMessage } from "../domain/page-json.ts";
 import type { Weights } from "../domain/ranking/rank.ts";
 import type {
@@ -172,7 +172,7 @@ export interface ThreadsRpc {
 // Memories
 
 /** A memory to write, with its vector, and a condition on the stored memory that it is identical to. */
-export type Prepared = Candidate & { vector: TextEmbedding; condition?: Precondition };
+export type Prepared = NewMemory & { vector: TextEmbedding; condition?: Precondition };
 
 /** `condition`: on the version of the memory. */
 export type MemoryChange = { condition: Precondition; once?: IdempotencyKey; by: Writer };
@@ -393,8 +393,8 @@ export type ExportPlace = { epoch: number; upTo: number; at: Spot };
 
 export type Spot =
   | { part: "thread"; n: number }
-  | (Section & { part: "hidden" | "message"; after: number })
-  | (Section & { part: "compaction"; after: readonly [from: number, id: string] })
+  | (ExportedExtent & { part: "hidden" | "message"; after: number })
+  | (ExportedExtent & { part: "compaction"; after: readonly [from: number, id: string] })
   | { part: "entry"; after: string | null; head?: Head };
 
 /** The entry whose value is being exported in parts. */
@@ -404,7 +404,7 @@ export type Head = { key: string; version: string };
  * The rows of a thread up to its last message and last compaction when its line was exported. Later messages do not fit that
  * line, and a later compaction may replace an exported one.
  */
-export type Section = { n: number; forkSeq: number; lastSeq: number; compactedAt: number };
+export type ExportedExtent = { n: number; forkSeq: number; lastSeq: number; compactedAt: number };
 
 /** Lines in UTF-8, each with its line break. Without `next` they are the last. `retention`: the rules, of a first page, if there are any. */
 export type ExportPage = {

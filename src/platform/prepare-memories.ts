@@ -1,8 +1,13 @@
 import { identityOf, textOf } from "../domain/memory/identity.ts";
 import { namedOpposites } from "../domain/memory/opposites.ts";
-import { defaultRule, type PredicateRule, ruled, type Rules } from "../domain/memory/predicates.ts";
+import {
+  defaultRule,
+  type PredicateRule,
+  ruled,
+  type RulesByPredicate,
+} from "../domain/memory/predicates.ts";
 import { normalise } from "../domain/memory/normalise.ts";
-import { type Candidate, type Owner, statusOf, type Writer } from "../domain/memory/record.ts";
+import { type NewMemory, type Owner, statusOf, type Writer } from "../domain/memory/record.ts";
 import { embeddedText } from "../domain/memory/search-text.ts";
 import { isPerson } from "../domain/memory/trust.ts";
 import type { RememberBody } from "../domain/schema/memory.ts";
@@ -11,10 +16,10 @@ import type { Embedder, TextEmbedding } from "./embeddings/embedder.ts";
 
 /** Memories to write, each with its identity and its vector. `rules`: the tenant's, by predicate. */
 export async function prepareMemories(
-  { embedder, rules }: { embedder: Embedder; rules: Rules },
+  { embedder, rules }: { embedder: Embedder; rules: RulesByPredicate },
   owner: Owner,
   given: readonly { body: RememberBody; by: Writer }[],
-): Promise<(Candidate & { vector: TextEmbedding })[]> {
+): Promise<(NewMemory & { vector: TextEmbedding })[]> {
   const texts = given.map(({ body }) =>
     embeddedText({ text: textOf(body), title: body.title ?? null, key: body.key ?? null }),
   );
@@ -32,8 +37,8 @@ export async function prepareMemories(
 async function candidateOf(
   owner: Owner,
   { body: given, by }: { body: RememberBody; by: Writer },
-  { rules, named }: { rules: Rules; named: (predicate: string) => readonly string[] },
-): Promise<Candidate> {
+  { rules, named }: { rules: RulesByPredicate; named: (predicate: string) => readonly string[] },
+): Promise<NewMemory> {
   const rule = ruleFor(given, rules);
   const body = ruled(given, rule);
   const status = statusOf(body);
@@ -53,7 +58,10 @@ async function candidateOf(
 }
 
 /** The policy and the opposites that hold for a memory that is released. */
-export const rulingOf = (body: RememberBody, rules: Rules): Pick<Candidate, "policy" | "opposites"> => ({
+export const rulingOf = (
+  body: RememberBody,
+  rules: RulesByPredicate,
+): Pick<NewMemory, "policy" | "opposites"> => ({
   policy: ruleFor(body, rules).policy,
   ...oppositesIn(body, namedOpposites(rules)),
 });
@@ -61,13 +69,13 @@ export const rulingOf = (body: RememberBody, rules: Rules): Pick<Candidate, "pol
 function oppositesIn(
   { predicate }: RememberBody,
   named: (predicate: string) => readonly string[],
-): Pick<Candidate, "opposites"> {
+): Pick<NewMemory, "opposites"> {
   const opposites = predicate === undefined ? [] : named(predicate);
   return opposites.length > 0 ? { opposites } : {};
 }
 
 /** The tenant's rule, or the default. A fact without a whole triple has no predicate to rule it. */
-function ruleFor({ subject, predicate }: RememberBody, rules: Rules): PredicateRule {
+function ruleFor({ subject, predicate }: RememberBody, rules: RulesByPredicate): PredicateRule {
   if (subject === undefined || predicate === undefined) return NO_RULE;
   return rules.get(normalise(predicate)) ?? defaultRule(predicate);
 }

@@ -1,4 +1,4 @@
-import type { RegistryRpc, UsageRpc } from "../contract/prompt-cache.ts";
+import type { RegistryRpc, CacheUsageRpc } from "../contract/prompt-cache.ts";
 import type { UserMemoryRpc } from "../contract/user-memory.ts";
 import type { RefusedCalls } from "./audit/refused-calls.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
@@ -54,5 +54,5 @@ export type Services = Ports & {
   /** All shards. */
   promptCacheShards: () => readonly RegistryRpc[];
   /** The object that counts a namespace's usage. */
-  promptCacheUsage: (namespace: string) => Promise<UsageRpc>;
+  promptCacheUsage: (namespace: string) => Promise<CacheUsageRpc>;
 };

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { continues, keyOf, knownSeqs, type StoredThread } from "../../src/domain/ingest/known-messages.ts";
+import { continues, keyOf, knownSeqs, type KnownThread } from "../../src/domain/ingest/known-messages.ts";
 
 /** A thread of these messages. "-": one that was deleted. */
-function threadOf(texts: readonly string[]): StoredThread {
+function threadOf(texts: readonly string[]): KnownThread {
   const stored = texts.map((text, i) => ({ seq: i + 1, text })).filter(({ text }) => text !== "-");
   return { oldest: () => stored, newest: () => stored.toReversed() };
 }

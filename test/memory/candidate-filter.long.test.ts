@@ -8,7 +8,7 @@ import {
   type FilterRequest,
 } from "../../durable-objects/user-memory/recall/candidate-filter.ts";
 import { TombstoneRanges } from "../../durable-objects/user-memory/core/tombstone-ranges.ts";
-import { MemorySource } from "../../durable-objects/user-memory/memories/memory-source.ts";
+import { MemoryDocuments } from "../../durable-objects/user-memory/memories/memory-documents.ts";
 import { isMessage, SLOTS } from "../../durable-objects/user-memory/core/position.ts";
 import { MessageStore } from "../../durable-objects/user-memory/threads/message-store.ts";
 import { userHash } from "../../src/domain/ids.ts";
@@ -111,7 +111,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
               .map((r) => r.n);
             const last = sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
             const tables = {
-              memories: new MemorySource(sql),
+              memories: new MemoryDocuments(sql),
               messages: new MessageStore(sql),
               tombstones: new TombstoneRanges(sql),
             };

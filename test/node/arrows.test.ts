@@ -33,7 +33,7 @@ const rooms: readonly Room[] = [
   room("objects", "durable-objects", "contract platform domain"),
   room("client", "packages/client/src", "domain"),
   room("adapters", "packages/adapters/src packages/adapters/scripts", "client domain"),
-  room("embed", "packages/embed/worker packages/embed/testing", "worker objects platform domain"),
+  room("embed", "packages/embed/worker packages/embed/testing", "worker objects platform client domain"),
   room("transfer", "packages/cli/transfer", "domain"),
   room("importers", "packages/importers/src", "transfer client domain"),
   room("cli", "packages/cli", "importers transfer dev domain package"),

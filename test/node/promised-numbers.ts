@@ -121,7 +121,7 @@ const context = rows(
     "the {64} newest, the {64} most important (`importance` of {0.7} and more), up to {200} with",
     valueOf(choices, "CONSIDERED"),
     valueOf(choices, "CONSIDERED"),
-    valueOf(`${object}/memories/memory-source.ts`, /IMPORTANT = "importance >= ([\d.]+)/),
+    valueOf(`${object}/memories/memory-documents.ts`, /IMPORTANT = "importance >= ([\d.]+)/),
     valueOf(choices, "PINNED_MOST"),
   ],
   [

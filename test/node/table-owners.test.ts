@@ -24,7 +24,7 @@ const READERS: ReadonlySet<string> = new Set(
   [
     "memories memories/aged-memories",
     "memories memories/due-memories",
-    "memories memories/memory-source",
+    "memories memories/memory-documents",
     "memories memories/summaries",
     "messages threads/aged-messages",
     "threads threads/aged-messages",

@@ -12,7 +12,7 @@ import { QuotaGuard } from "../core/quota-guard.ts";
 import { Transactions } from "../core/transactions.ts";
 import { ErasureFence } from "../erasure/erasure-fence.ts";
 import { ErasureLog } from "../erasure/erasure-log.ts";
-import { MemorySource } from "../memories/memory-source.ts";
+import { MemoryDocuments } from "../memories/memory-documents.ts";
 import { MemoryTable } from "../memories/memory-table.ts";
 import { migrations } from "../schema.ts";
 import { Documents } from "../search-index/documents.ts";
@@ -42,7 +42,7 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
   const removals = new Removals(sql, now);
   const stores = new ThreadStores(sql, removals);
   const table = new MemoryTable(sql, removals);
-  const memorySource = new MemorySource(sql);
+  const memorySource = new MemoryDocuments(sql);
   const erasureEpoch = new ErasureEpoch(sql);
   if (isNew) erasureEpoch.begin(now());
   return {

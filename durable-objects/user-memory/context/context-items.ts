@@ -12,7 +12,7 @@ import type { Hit } from "../../../src/domain/schema/recall.ts";
 import type { PlacedSection } from "../../../src/contract/user-memory.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import { isMessage, positionOf, seqOf } from "../core/position.ts";
-import type { MemorySource } from "../memories/memory-source.ts";
+import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import {
   type DocumentOfMessage,
@@ -32,7 +32,7 @@ import type { StandingMessages } from "./standing-messages.ts";
 export type ItemDependencies = {
   store: ContextStore;
   table: MemoryTable;
-  memorySource: MemorySource;
+  memorySource: MemoryDocuments;
   documents: Documents;
   entries: EntryStore;
   stores: ThreadStores;

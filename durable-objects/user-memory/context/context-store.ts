@@ -23,14 +23,14 @@ export const shownKeys = (place: Place): string[] =>
   "n" in place && place.standing === "whole" ? [keyOf(place), String(place.n)] : [keyOf(place)];
 
 /** The look of a block; `sources`: each item names its memory, message or entry. */
-export type Look = { format: ContextFormat; sources?: boolean };
+export type Rendering = { format: ContextFormat; sources?: boolean };
 /**
  * The stable block of a thread. `recipe`: equal for requests that make equal blocks; `told`: places that the turns since then have
  * shown, and `toldBy` these turns.
  */
 export type StableBlock = {
   recipe: string;
-  look: Look;
+  look: Rendering;
   toldBy: string[];
   sections: PlacedSection[];
   told: Place[];
@@ -38,7 +38,7 @@ export type StableBlock = {
   lastVersion: number;
 };
 /** A turn's block. */
-export type TurnBlock = Look & {
+export type TurnBlock = Rendering & {
   sections: PlacedSection[];
   meta: ContextSection[];
   confidence?: number;

@@ -5,17 +5,17 @@ import { type LayerName, rulesOf } from "../../../src/domain/context/layers/rule
 import type { CountTokens } from "../../../src/domain/context/tokens.ts";
 import type { ContextCandidate, ContextSection } from "../../../src/domain/schema/context.ts";
 import type { PlacedSection } from "../../../src/contract/user-memory.ts";
-import { keyOf, type Look, shownKeys } from "./context-store.ts";
+import { keyOf, type Rendering, shownKeys } from "./context-store.ts";
 import type { FoundLayer } from "./layer-search.ts";
 
 export type Section = { layer: LayerName; items: readonly ContextItem[] };
 export type Fitted = { sections: Section[]; meta: ContextSection[]; candidates: ContextCandidate[] };
 
 /** The form of a block: its look, and how its tokens are counted. */
-export type Form = Look & { count: CountTokens };
+export type Form = Rendering & { count: CountTokens };
 
 /** An item as a block shows it. */
-function shownIn({ shown, id }: ContextItem, { sources }: Look): Shown {
+function shownIn({ shown, id }: ContextItem, { sources }: Rendering): Shown {
   const suffix = `(id: ${id})`;
   return sources !== true || shown.text.endsWith(suffix)
     ? shown
@@ -29,7 +29,7 @@ export const weightOf = (items: readonly ContextItem[], form: Form): number =>
 export const sectionTokens = ({ layer, items }: Section, form: Form): number =>
   items.length === 0 ? 0 : Math.ceil(weightOf(items, form) + form.count(sectionFrame(layer, form.format)));
 
-export const textOf = (sections: readonly Section[], look: Look): string =>
+export const textOf = (sections: readonly Section[], look: Rendering): string =>
   renderBlock(
     sections.map(({ layer, items }) => ({ layer, items: items.map((item) => shownIn(item, look)) })),
     look.format,

@@ -10,7 +10,7 @@ import type { MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import { filterConditions, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import { toSqlCondition } from "../core/sql-condition.ts";
-import type { MemorySource } from "../memories/memory-source.ts";
+import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
@@ -23,7 +23,7 @@ const PINNED_MOST = 200;
 
 type ChoiceDependencies = {
   table: Pick<MemoryTable, "numbered">;
-  memorySource: MemorySource;
+  memorySource: MemoryDocuments;
   entries: EntryStore;
   compactions: CompactionStore;
   standing: StandingMessages;

@@ -3,7 +3,7 @@ import { blockFrame, sectionFrame } from "../../../src/domain/context/block.ts";
 import type { ContextItem, Place } from "../../../src/domain/context/item.ts";
 import { wordsOf } from "../../../src/domain/context/replaced-standing.ts";
 import { isMessage } from "../core/position.ts";
-import type { MemorySource } from "../memories/memory-source.ts";
+import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
@@ -25,7 +25,7 @@ import {
 type StableDependencies = {
   store: ContextStore;
   table: MemoryTable;
-  memorySource: Pick<MemorySource, "ended">;
+  memorySource: Pick<MemoryDocuments, "ended">;
   compactions: CompactionStore;
   items: ContextItems;
   choices: LayerChoices;

@@ -9,7 +9,7 @@ import type { Conversations } from "../threads/conversations.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import { hulls, rangesOf } from "./erasure-log.ts";
 import { type ErasureRegister, NOT_FENCED } from "./erasure-register.ts";
-import type { ErasedScope, ErasureSteps } from "./erasure-steps.ts";
+import type { ScopeErasure, ErasureSteps } from "./erasure-steps.ts";
 
 export type EraserDependencies = {
   register: ErasureRegister;
@@ -90,7 +90,7 @@ export class Eraser {
       )
       .at(-1);
     const isRunning = running !== undefined && table.inScope(scope, upTo).length === 0;
-    const erased: ErasedScope = isRunning ? running.erased : { what: "scope", scope, upTo };
+    const erased: ScopeErasure = isRunning ? running.erased : { what: "scope", scope, upTo };
     const id = isRunning
       ? running.id
       : register.begin(hash, () => ({ erased, of: { what: "scope", scopeHash } }));

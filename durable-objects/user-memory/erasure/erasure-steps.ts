@@ -16,7 +16,7 @@ import type { StorageReset } from "./storage-reset.ts";
 import { turn } from "../../../src/platform/turn.ts";
 import { type Erased, type ErasureLog, type OpenErasure, rangesOf } from "./erasure-log.ts";
 
-export type ErasedScope = Erased & { what: "scope" };
+export type ScopeErasure = Erased & { what: "scope" };
 type ErasureStepsDependencies = {
   log: ErasureLog;
   tables: ErasedTables;
@@ -119,7 +119,7 @@ export class ErasureSteps {
   }
 
   /** Forgets what the scope has, up to the version of the erasure; its vectors are noted first. */
-  async forgetScope(user: UserHash, id: string, erased: ErasedScope): Promise<Result<null>> {
+  async forgetScope(user: UserHash, id: string, erased: ScopeErasure): Promise<Result<null>> {
     const forgotten = await this.#forgetFound(user, id, erased);
     if (!forgotten.ok) return forgotten;
     try {
@@ -130,7 +130,7 @@ export class ErasureSteps {
     }
   }
 
-  #forgetFound(hash: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<Result<null>> {
+  #forgetFound(hash: UserHash, id: string, { scope, upTo }: ScopeErasure): Promise<Result<null>> {
     const { table, forgetter, log } = this.#deps;
     return forgetter.forgetFound({ hash, id: "" }, () => {
       const found = table.inScope(scope, upTo);
@@ -143,7 +143,7 @@ export class ErasureSteps {
   }
 
   /** Erases what D1 has of the scope, and the object has not: one that was set back to an earlier state knows of none. */
-  async #rowsOfScope(user: UserHash, id: string, { scope, upTo }: ErasedScope): Promise<boolean> {
+  async #rowsOfScope(user: UserHash, id: string, { scope, upTo }: ScopeErasure): Promise<boolean> {
     const { log, records, transactions, vectors } = this.#deps;
     for (let slice = 0; slice < SLICES; slice++) {
       const versions = await records.versionsOfScope({ user, scope, upTo });
@@ -242,7 +242,7 @@ export class ErasureSteps {
     return landed && (!there || conversations.get(threadId).ok);
   }
 
-  async #scope(user: UserHash, erased: ErasedScope & { id: string }, store: ErasureStore): Promise<boolean> {
+  async #scope(user: UserHash, erased: ScopeErasure & { id: string }, store: ErasureStore): Promise<boolean> {
     const { log, vectors, table } = this.#deps;
     if (store === "object") {
       const forgotten = await this.#forgetFound(user, erased.id, erased);

@@ -14,7 +14,7 @@ import type { Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
 import type { Extracted, ExtractKind, Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
-import { extract, type Extraction } from "../../../src/platform/models/extract.ts";
+import { extract, type ModelExtraction } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
@@ -57,7 +57,7 @@ export type Step = {
   waiting?: readonly string[];
 };
 /** No step is possible before a time. */
-export type Wait = { why: string; until: number };
+export type StepWait = { why: string; until: number };
 /** A step that failed. `isLasting`: another attempt fails too. `usage`: what it cost. */
 export type FailedStep = { why: string; isLasting: boolean; usage?: Ingest["usage"] };
 
@@ -80,7 +80,7 @@ type Source = {
   of: { scope: string | null; agent: string | null };
 };
 type FoundProposals = Pick<Step, "proposals" | "extractor" | "failed" | "unusable" | "usage">;
-export type NoProposals = Wait | FailedStep;
+export type NoProposals = StepWait | FailedStep;
 
 /** A session without a message for so long has ended. */
 const SESSION_GAP_MS = 30 * 60_000;
@@ -130,7 +130,7 @@ export class NextStep {
     look: Look,
     thread: StoredThread,
     asks: () => void,
-  ): Promise<Step | Looking | NoProposals> | Wait {
+  ): Promise<Step | Looking | NoProposals> | StepWait {
     const { waiting, lineage, now } = this.#deps;
     const rows = new Map((look.again ?? []).map((id) => [id, waiting(id)]));
     if (rows.values().some((row) => row === "pending")) return { why: "storage", until: now() + STORAGE_MS };
@@ -301,7 +301,7 @@ async function extractWithin(
   window: Window,
   kinds: readonly ExtractKind[],
   own: ExtractionRule | null,
-): Promise<Extraction> {
+): Promise<ModelExtraction> {
   const asked = await extract(model, window, kinds, own);
   const isRefused = "failed" in asked && asked.failed === "model_refused";
   if (!isRefused || window.context.length === 0) return asked;

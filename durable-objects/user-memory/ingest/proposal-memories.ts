@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../../src/domain/errors.ts";
-import type { Candidate, Owner } from "../../../src/domain/memory/record.ts";
+import type { NewMemory, Owner } from "../../../src/domain/memory/record.ts";
 import type { IngestResult } from "../../../src/domain/schema/ingest.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
@@ -25,7 +25,7 @@ type ProposalMemoriesDependencies = {
     },
   ) => Promise<Result<Remembered[]>>;
   /** The live memory that a candidate adds nothing to; null without one. */
-  knownAs: (owner: Owner, candidate: Candidate) => Promise<string | null>;
+  knownAs: (owner: Owner, candidate: NewMemory) => Promise<string | null>;
 };
 /**
  * The origin of proposals. `isWanted`: asked before the write. `done`: called with one result for each proposal, in the

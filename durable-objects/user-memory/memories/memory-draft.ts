@@ -1,4 +1,4 @@
-import type { Draft, Span, Triples } from "../../../src/domain/memory/draft.ts";
+import type { Draft, DraftSpan, Triples } from "../../../src/domain/memory/draft.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { TripleIndex } from "./triple-index.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -41,7 +41,7 @@ export class MemoryDraft implements Draft {
     this.#withTexts = this.#table.withTexts(dedupeKeys);
   }
 
-  withText(dedupeKey: string, { status, from, to }: Span): MemoryRow | null {
+  withText(dedupeKey: string, { status, from, to }: DraftSpan): MemoryRow | null {
     const stored = this.#withTexts.get(dedupeKey) ?? this.#table.withTexts([dedupeKey]).get(dedupeKey) ?? [];
     return this.#find(
       [...stored, ...this.#changedWith("text", dedupeKey)],

@@ -2,7 +2,7 @@ import type { Embedder, TextEmbedding } from "../../../src/platform/embeddings/e
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import { identityOf, textOf } from "../../../src/domain/memory/identity.ts";
-import { bodyOf, type Candidate, memoryOf, type Owner } from "../../../src/domain/memory/record.ts";
+import { bodyOf, type NewMemory, memoryOf, type Owner } from "../../../src/domain/memory/record.ts";
 import {
   currentOf,
   patchedText,
@@ -14,7 +14,7 @@ import {
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { PatchMemoryBody, RememberBody } from "../../../src/domain/schema/memory.ts";
-import type { Rules } from "../../../src/domain/memory/predicates.ts";
+import type { RulesByPredicate } from "../../../src/domain/memory/predicates.ts";
 import { leastOf } from "../../../src/domain/memory/trust.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
@@ -128,7 +128,7 @@ export class MemoryWriter {
   }
 
   /** The id of the live memory that states the same as a candidate; null without one. */
-  async knownAs({ hash }: Owner, given: Candidate): Promise<string | null> {
+  async knownAs({ hash }: Owner, given: NewMemory): Promise<string | null> {
     const { table, now } = this.#deps;
     const { body } = given;
     const identity = await identityOf(hash, { ...body, text: textOf(body) }, false);
@@ -183,7 +183,7 @@ export class MemoryWriter {
   }
 
   /** The tenant's rules; none for a memory without a predicate. */
-  async #rulesFor({ subject, predicate }: RememberBody): Promise<Result<Rules>> {
+  async #rulesFor({ subject, predicate }: RememberBody): Promise<Result<RulesByPredicate>> {
     const isTriple = subject !== undefined && predicate !== undefined;
     return isTriple ? d1Result(() => this.#deps.predicates.rules()) : ok(new Map());
   }
@@ -212,7 +212,7 @@ export class MemoryWriter {
     owner: Owner,
     id: string,
     { condition, once }: MemoryChange,
-    decide: (draft: MemoryDraft, current: MemoryRow, rules: Rules) => Promise<Result<ReleasedRow>>,
+    decide: (draft: MemoryDraft, current: MemoryRow, rules: RulesByPredicate) => Promise<Result<ReleasedRow>>,
   ): Promise<Result<Released>> {
     return this.#deps.writes.write<Released>(owner, { once }, async (draft) => {
       const current = currentOf(draft, this.#deps.table.idOf(id) ?? id);

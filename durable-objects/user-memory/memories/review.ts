@@ -1,6 +1,6 @@
 import { errors, fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { identityOf } from "../../../src/domain/memory/identity.ts";
-import type { Rules } from "../../../src/domain/memory/predicates.ts";
+import type { RulesByPredicate } from "../../../src/domain/memory/predicates.ts";
 import { memoryOf, type Owner, releasedBodyOf, type Writer } from "../../../src/domain/memory/record.ts";
 import { currentOf, releaseIn } from "../../../src/domain/memory/rules.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -84,7 +84,7 @@ export class Review {
   async #releaseSlice(
     owner: Owner,
     slice: readonly Reviewing[],
-    { by, rules, isFirst }: { by: Writer; rules: Rules; isFirst: boolean },
+    { by, rules, isFirst }: { by: Writer; rules: RulesByPredicate; isFirst: boolean },
   ): Promise<Result<ReviewedMemory[]>> {
     const { table, writes } = this.#deps;
     const failed = new Map<string, Failure>();
@@ -154,7 +154,7 @@ export class Review {
 export async function decideRelease(
   draft: MemoryDraft,
   owner: Owner,
-  { current, by, rules }: { current: MemoryRow; by: Writer; rules: Rules },
+  { current, by, rules }: { current: MemoryRow; by: Writer; rules: RulesByPredicate },
 ): Promise<Result<ReleasedRow>> {
   if (current.status === "active") return ok({ row: current });
   const { trust } = by;

@@ -7,7 +7,7 @@ import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { CandidateFilter } from "./candidate-filter.ts";
 import { MEMORIES, MESSAGES } from "../core/position.ts";
-import type { MemorySource } from "../memories/memory-source.ts";
+import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { EmbeddedQuery, VectorStore } from "../search-index/vector-store.ts";
 
@@ -45,11 +45,11 @@ const OVERSAMPLING = [8, 64];
 export class Arms {
   readonly #index: Pick<SearchIndex, "documents" | "words">;
   readonly #vectors: VectorStore;
-  readonly #memories: Pick<MemorySource, "namedFacts">;
+  readonly #memories: Pick<MemoryDocuments, "namedFacts">;
 
   constructor(
     index: Pick<SearchIndex, "documents" | "words" | "vectors">,
-    memories: Pick<MemorySource, "namedFacts">,
+    memories: Pick<MemoryDocuments, "namedFacts">,
   ) {
     this.#index = index;
     this.#memories = memories;

@@ -6,7 +6,7 @@ import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-f
 import { toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
 import { type TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { isMessage, type PositionRange } from "../core/position.ts";
-import type { MemorySource } from "../memories/memory-source.ts";
+import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { DocumentConditions } from "../search-index/documents.ts";
 import type { MessageStore } from "../threads/message-store.ts";
 
@@ -19,7 +19,7 @@ export type FilterRequest = Pick<SearchRequest, "kinds" | "roles" | "filter"> & 
 
 /** The tables that a filter reads. */
 export type FilteredTables = {
-  memories: Pick<MemorySource, "among" | "where" | "few" | "hasKind" | "hiddenAt">;
+  memories: Pick<MemoryDocuments, "among" | "where" | "few" | "hasKind" | "hiddenAt">;
   messages: Pick<MessageStore, "among" | "where" | "few">;
   tombstones: Pick<TombstoneRanges, "all">;
 };

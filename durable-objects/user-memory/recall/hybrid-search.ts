@@ -11,7 +11,7 @@ import { mayApply } from "../../../src/domain/ranking/applies.ts";
 import type { EmbedderKind, RankingModels } from "../../../src/domain/ranking/weights.ts";
 import type { Arm } from "../../../src/domain/schema/recall.ts";
 import { type ArmResult, Arms, candidatesAmong, type VectorResult } from "./arms.ts";
-import type { MemorySource } from "../memories/memory-source.ts";
+import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { Neighbour } from "../threads/lineage.ts";
 import { isMessage, threadNumberOf } from "../core/position.ts";
 import type { Document, DocumentConditions } from "../search-index/documents.ts";
@@ -49,7 +49,7 @@ export class HybridSearch {
   readonly #arms: Arms;
   readonly #models: RankingModels;
 
-  constructor(index: SearchIndex, memories: Pick<MemorySource, "namedFacts">, models: RankingModels) {
+  constructor(index: SearchIndex, memories: Pick<MemoryDocuments, "namedFacts">, models: RankingModels) {
     this.#index = index;
     this.#models = models;
     this.#arms = new Arms(index, memories);

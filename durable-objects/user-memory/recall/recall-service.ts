@@ -11,7 +11,7 @@ import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { hitOf } from "./hit.ts";
 import { NOT_QUERIED, queryVectorize, type VectorizeAnswer } from "../vectorize/vectorize-query.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
-import type { MemorySource } from "../memories/memory-source.ts";
+import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import { isMessage } from "../core/position.ts";
@@ -28,7 +28,7 @@ type RecallDependencies = {
   index: SearchIndex;
   search: HybridSearch;
   table: MemoryTable;
-  memorySource: Pick<MemorySource, "supersededBy">;
+  memorySource: Pick<MemoryDocuments, "supersededBy">;
   vectors: VectorSync;
   messages: ThreadMessages;
   tables: FilteredTables;

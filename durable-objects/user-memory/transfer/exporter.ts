@@ -7,7 +7,7 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf, positionsOf } from "../core/position.ts";
 import type { ExportedThread } from "../threads/thread-lists.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import type { ExportPage, ExportPlace, Section, Spot } from "../../../src/contract/user-memory.ts";
+import type { ExportPage, ExportPlace, ExportedExtent, Spot } from "../../../src/contract/user-memory.ts";
 
 /** `count`: how many lines it is that go together, if it is not one. */
 type Line = { pieces: JsonPieces; count?: number; next: Spot };
@@ -86,7 +86,7 @@ export class Exporter {
     yield* this.#compactions(section, id, at.part === "compaction" ? at.after : [0, ""]);
   }
 
-  *#messages(section: Section, threadId: string, after: number): Generator<Line, void> {
+  *#messages(section: ExportedExtent, threadId: string, after: number): Generator<Line, void> {
     const { n, lastSeq } = section;
     const { messages, hidden: hiddenMessages } = this.#deps.stores;
     const hides = hiddenMessages.hasAny(section);
@@ -107,13 +107,13 @@ export class Exporter {
   }
 
   /** Hidden seqs of shared messages, also of deleted ones: an earlier page may contain them. */
-  *#hidden(section: Section, threadId: string, after: number): Generator<Line, void> {
+  *#hidden(section: ExportedExtent, threadId: string, after: number): Generator<Line, void> {
     for (const seq of this.#deps.stores.hidden.seqs(section, [after, section.forkSeq]))
       yield { pieces: [hiddenLine(threadId, seq)], next: { ...section, part: "hidden", after: seq } };
   }
 
   *#compactions(
-    section: Section,
+    section: ExportedExtent,
     threadId: string,
     after: readonly [from: number, id: string],
   ): Generator<Line, void> {

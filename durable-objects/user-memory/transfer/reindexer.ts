@@ -6,7 +6,7 @@ import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { MemoryIndex } from "../memories/memory-index.ts";
 import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
-import type { MemorySource } from "../memories/memory-source.ts";
+import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { PendingWrites } from "../memories/pending-writes.ts";
 import type { Transactions } from "../core/transactions.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
@@ -19,7 +19,7 @@ type ReindexerDependencies = {
   index: MemoryIndex;
   records: MemoryRecords;
   vectors: VectorSync;
-  memorySource: Pick<MemorySource, "documents">;
+  memorySource: Pick<MemoryDocuments, "documents">;
   pendingWrites: Pick<PendingWrites, "betweenWrites" | "isBeingDeleted">;
   erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
   conversations: Pick<Conversations, "rewriteCatalogue">;

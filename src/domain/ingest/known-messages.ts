@@ -4,7 +4,7 @@ import { type AnyMessage, field } from "../conversation/message.ts";
 export type Stored = { seq: number; text: string };
 
 /** Reads a thread from its first message on, or from its last one back. */
-export type StoredThread = {
+export type KnownThread = {
   oldest: () => Iterable<Stored>;
   newest: () => Iterable<Stored>;
 };
@@ -43,7 +43,7 @@ export const isId = (key: string): boolean => key.startsWith(ID);
  * conversation is known if the thread ends with it; else what follows the overlap with the thread's end is new. A run of 8 or more
  * messages is known wherever the thread has it.
  */
-export function knownSeqs(given: readonly string[], thread: StoredThread): (number | null)[] {
+export function knownSeqs(given: readonly string[], thread: KnownThread): (number | null)[] {
   const { seqs: prefix } = commonPrefix(given, thread.oldest());
   const rest = given.slice(prefix.length);
   if (rest.length === 0) return prefix;
@@ -60,7 +60,7 @@ export function knownSeqs(given: readonly string[], thread: StoredThread): (numb
 }
 
 /** True if one conversation begins with the other. */
-export function continues(given: readonly string[], thread: StoredThread, length: number): boolean {
+export function continues(given: readonly string[], thread: KnownThread, length: number): boolean {
   const { seqs, matched } = commonPrefix(given, thread.oldest());
   return matched > 0 && (seqs.length === given.length || matched === length);
 }
@@ -118,7 +118,7 @@ function furtherOf(
   return further;
 }
 
-function lastOf(thread: StoredThread, most: number): Stored[] {
+function lastOf(thread: KnownThread, most: number): Stored[] {
   const last: Stored[] = [];
   for (const one of thread.newest()) {
     if (last.length === most) break;

@@ -1,4 +1,4 @@
-import { type Cue, has, read, type Reading, readPart, withoutWords } from "../language/cues.ts";
+import { type Cue, has, read, type LanguageReading, readPart, withoutWords } from "../language/cues.ts";
 
 /** A longer paragraph is taken for a pasted one: people write to an assistant in short ones. */
 const LONG_PARAGRAPH = 1_200;
@@ -102,7 +102,7 @@ const UNHANDED: Handed = { from: Infinity, isOver: false, isOwnList: false };
  * Where others' words begin in a line, behind a colon; `isOver`: and do not end with it; `isOwnList`: a list of what the user is
  * begins behind it.
  */
-function handedIn(line: string, languages: Reading["languages"]): Handed {
+function handedIn(line: string, languages: LanguageReading["languages"]): Handed {
   let start = 0;
   const colons = Array.from(line.matchAll(COLON), ({ index }) => index);
   if (colons.length > COLONS) return { ...UNHANDED, from: 0 };
@@ -126,7 +126,7 @@ function handedIn(line: string, languages: Reading["languages"]): Handed {
   return UNHANDED;
 }
 
-const isOfSpeaker = (reading: Reading): boolean => has(reading, "self") || has(reading, "whose");
+const isOfSpeaker = (reading: LanguageReading): boolean => has(reading, "self") || has(reading, "whose");
 
 /** A text with marks in place of its quotations: of those that nobody closes, up to its end. */
 function withoutQuotations(text: string): string {

@@ -21,7 +21,7 @@ export type Language = {
  * A text as its words are compared. `said`: in lower case, with a space around each word. `names`: the places of words with a capital,
  * but the first. `languages`: those whose words it has.
  */
-export type Reading = { said: string; names: readonly number[]; languages: readonly Language[] };
+export type LanguageReading = { said: string; names: readonly number[]; languages: readonly Language[] };
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['-]+[\p{L}\p{M}\p{N}]+)*/gu;
 const LATIN = /^[\p{Script=Latin}\P{L}]*$/u;
@@ -116,7 +116,7 @@ const FEW = 5;
 const MANY = 2;
 
 /** Reads a text. `around`: the languages of what stands around it. Without a word of its own, it is in those of its letters. */
-export function read(text: string, around: readonly Language[] = NO_LANGUAGES): Reading {
+export function read(text: string, around: readonly Language[] = NO_LANGUAGES): LanguageReading {
   const words = wordsIn(text);
   const own = languagesIn(words.said, text);
   const isLatin = LATIN.test(words.said);
@@ -133,12 +133,15 @@ export function read(text: string, around: readonly Language[] = NO_LANGUAGES): 
 export const isRead = (text: string): boolean => languagesIn(wordsIn(text).said, text).length > 0;
 
 /** Reads a part of what was read: its languages are those of the whole. */
-export const readPart = (text: string, { languages }: Pick<Reading, "languages">): Reading => ({
+export const readPart = (
+  text: string,
+  { languages }: Pick<LanguageReading, "languages">,
+): LanguageReading => ({
   ...wordsIn(text),
   languages,
 });
 
-function wordsIn(text: string): Pick<Reading, "said" | "names"> {
+function wordsIn(text: string): Pick<LanguageReading, "said" | "names"> {
   let said = " ";
   const names: number[] = [];
   for (const [word] of text.replaceAll(/[’`´]/gu, "'").normalize("NFKC").matchAll(WORD)) {
@@ -168,15 +171,18 @@ function languagesIn(said: string, text: string): readonly Language[] {
 }
 
 /** The places of the words of a kind. */
-export const placesOf = ({ said, languages }: Pick<Reading, "said" | "languages">, cue: Cue): number[] =>
+export const placesOf = (
+  { said, languages }: Pick<LanguageReading, "said" | "languages">,
+  cue: Cue,
+): number[] =>
   languages.flatMap(({ cues }) => Array.from(said.matchAll(cues.get(cue) ?? /(?!)/gu), ({ index }) => index));
 
 /** True if a text has a word of a kind. */
-export const has = ({ said, languages }: Pick<Reading, "said" | "languages">, cue: Cue): boolean =>
+export const has = ({ said, languages }: Pick<LanguageReading, "said" | "languages">, cue: Cue): boolean =>
   languages.some(({ cues }) => said.search(cues.get(cue) ?? /(?!)/u) >= 0);
 
 /** A text without the words of a kind. */
-export const withoutWords = (reading: Reading, cue: Cue): Reading => ({
+export const withoutWords = (reading: LanguageReading, cue: Cue): LanguageReading => ({
   ...reading,
   said: reading.languages.reduce(
     (said, { cues }) => said.replaceAll(cues.get(cue) ?? /(?!)/gu, ""),
@@ -185,11 +191,11 @@ export const withoutWords = (reading: Reading, cue: Cue): Reading => ({
 });
 
 /** True if a word is one that tells a language of the text. */
-export const isWordOf = (word: string, { languages }: Pick<Reading, "languages">): boolean =>
+export const isWordOf = (word: string, { languages }: Pick<LanguageReading, "languages">): boolean =>
   languages.some(({ words }) => words.has(word));
 
 /** True if a text begins with a word of a kind. */
-export const begins = ({ said, languages }: Pick<Reading, "said" | "languages">, cue: Cue): boolean =>
+export const begins = ({ said, languages }: Pick<LanguageReading, "said" | "languages">, cue: Cue): boolean =>
   languages.some(({ cues }) => said.search(cues.get(cue) ?? /(?!)/u) === 1);
 
 /** True if a text denies something. A predicate may be English, whatever language its message is in. */
@@ -197,16 +203,16 @@ export const deniesSomething = (text: string, { languages } = read(text)): boole
   has(readPart(text, withEnglish({ languages })), "denies");
 
 /** The same of what is supposed or planned. */
-export const plansSomething = (text: string, { languages }: Pick<Reading, "languages">): boolean =>
+export const plansSomething = (text: string, { languages }: Pick<LanguageReading, "languages">): boolean =>
   has(readPart(text, withEnglish({ languages })), "supposes");
 
 /** These languages and English. */
-export const withEnglish = ({ languages }: Pick<Reading, "languages">) => ({
+export const withEnglish = ({ languages }: Pick<LanguageReading, "languages">) => ({
   languages: ENGLISH === undefined ? languages : [ENGLISH, ...languages],
 });
 
 /** True unless each language of a text has words for such a predicate, and the text has none of them. */
-export const shows = ({ said, languages }: Reading, predicate: string): boolean => {
+export const shows = ({ said, languages }: LanguageReading, predicate: string): boolean => {
   const words = wordsIn(predicate).said;
   return languages.some(
     (language) =>

@@ -1,4 +1,4 @@
-import { type Cue, has, isWordOf, placesOf, type Reading } from "./cues.ts";
+import { type Cue, has, isWordOf, placesOf, type LanguageReading } from "./cues.ts";
 
 /** Languages in which a denial stands behind what it denies. */
 const DENYING_LAST = ["de", "hi", "ja", "ko", "nl", "tr", "zh"];
@@ -8,14 +8,14 @@ const ENDING = 2;
 /** Letters that tell a word. */
 export const HEAD = 5;
 
-export const isIn = (codes: readonly string[], { languages }: Pick<Reading, "languages">): boolean =>
+export const isIn = (codes: readonly string[], { languages }: Pick<LanguageReading, "languages">): boolean =>
   languages.some(({ code }) => codes.includes(code));
 
 /** True if a denial behind a word may deny it. */
-export const deniesLast = (reading: Reading): boolean => isIn(DENYING_LAST, reading);
+export const deniesLast = (reading: LanguageReading): boolean => isIn(DENYING_LAST, reading);
 
 /** The places of the words of a kind that stand right before the speaker: "but I", "and now I". */
-export function placesBeforeSelf(reading: Reading, cue: Cue): number[] {
+export function placesBeforeSelf(reading: LanguageReading, cue: Cue): number[] {
   const speakers = new Set(placesOf(reading, "self"));
   const behind = (at: number): number => reading.said.indexOf(" ", at) + 1;
   const isNow = (at: number): boolean =>
@@ -27,7 +27,7 @@ export function placesBeforeSelf(reading: Reading, cue: Cue): number[] {
 }
 
 /** True if a text has a name in another case: "Глафира" in "у Глафиры". */
-export const hasFormOf = (name: string, text: string, reading: Reading): boolean =>
+export const hasFormOf = (name: string, text: string, reading: LanguageReading): boolean =>
   isIn(WITH_CASES, reading) &&
   name.length > ENDING &&
   text
@@ -35,11 +35,11 @@ export const hasFormOf = (name: string, text: string, reading: Reading): boolean
     .some((word) => word.length - name.length <= ENDING && word.startsWith(name.slice(0, 1 - ENDING)));
 
 /** True for a word that leads from a name to what follows: "to". */
-export function isSmall(word: string, reading: Reading): boolean {
+export function isSmall(word: string, reading: LanguageReading): boolean {
   const one = { ...reading, said: ` ${word} ` };
   return (has(one, "common") || has(one, "joins")) && !has(one, "third");
 }
 
 /** True for a verb as others have it: "sleeps". */
-export const isOfOthers = (verb: string, reading: Reading): boolean =>
+export const isOfOthers = (verb: string, reading: LanguageReading): boolean =>
   verb.length >= HEAD && has({ ...reading, said: ` ${verb} ` }, "theirs") && !isWordOf(verb, reading);

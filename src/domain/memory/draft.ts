@@ -1,7 +1,7 @@
 import type { MemoryRow } from "./table.ts";
 
 /** A status, and the times from which and before which a memory is true. */
-export type Span = { status: MemoryRow["status"]; from: number; to: number };
+export type DraftSpan = { status: MemoryRow["status"]; from: number; to: number };
 
 /** A choice of triples. `thing`: the object of all, as `thingOf` compares it. `has`: by a predicate and an object as they are written. */
 export type Triples = {
@@ -18,7 +18,7 @@ export interface Draft {
   /** Any version of a memory. */
   version(id: string, version: number): MemoryRow | null;
   /** A memory with this text, kind and scope that is true at some time of the span. */
-  withText(dedupeKey: string, span: Span): MemoryRow | null;
+  withText(dedupeKey: string, span: DraftSpan): MemoryRow | null;
   withExternalId(externalId: string): MemoryRow | null;
   /** The versions, not corrected, of a subject's triples that are among these. */
   ofSubject(subject: string, are: Triples): MemoryRow[];

@@ -1,7 +1,7 @@
 import type { Triples } from "./draft.ts";
 import { normalise } from "./normalise.ts";
 import { type PredicateWords, wordsOf } from "./predicate-words.ts";
-import type { Rules } from "./predicates.ts";
+import type { RulesByPredicate } from "./predicates.ts";
 
 /** Verbs of two sides. A subject's objects of one side are none of the other's: who dislikes olives no longer likes them. */
 const PAIRS: readonly (readonly [string, string])[] = [
@@ -92,7 +92,7 @@ export function oppositesOf(
 }
 
 /** The opposites that a tenant's rules name, of each predicate: a pair is named by the rule of either. */
-export function namedOpposites(rules: Rules): (predicate: string) => readonly string[] {
+export function namedOpposites(rules: RulesByPredicate): (predicate: string) => readonly string[] {
   const named = new Map<string, string[]>();
   const add = (one: string, other: string) => {
     const known = named.get(one);

@@ -6,7 +6,7 @@ import { wordsOf } from "./predicate-words.ts";
 export type { PredicateRule };
 export type ConflictPolicy = PredicateRule["policy"];
 /** Rules by normalised predicate. */
-export type Rules = ReadonlyMap<string, PredicateRule>;
+export type RulesByPredicate = ReadonlyMap<string, PredicateRule>;
 
 const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/u));
 

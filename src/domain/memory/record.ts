@@ -41,7 +41,7 @@ export const authorOf = (by: Writer, { source }: { source?: MemorySource | null 
  * A memory to remember, with its identity. `inQuarantine`: its identity if it contradicts a memory of a higher trust; absent for a
  * writer whom no memory outranks.
  */
-export type Candidate = {
+export type NewMemory = {
   body: RememberBody;
   identity: Identity;
   status: MemoryRow["status"];
@@ -95,7 +95,7 @@ export function contentOf({
   identity,
   status,
   by,
-}: Pick<Candidate, "body" | "identity" | "status" | "by">): Content {
+}: Pick<NewMemory, "body" | "identity" | "status" | "by">): Content {
   return {
     kind: body.kind ?? "fact",
     status,
@@ -140,7 +140,7 @@ export const sourcesOf = ({ source, provenance }: Pick<MemoryRow, "source" | "pr
 /** The provenance of a memory that a candidate is added to, with the sources of both. `by`: who wrote the rest. */
 export function withSources(
   row: MemoryRow,
-  { body, by: added }: Candidate,
+  { body, by: added }: NewMemory,
   by: Provenance,
 ): Provenance | null {
   const { reasons = by.reasons, conflictsWith = by.conflictsWith, waitedAs } = added;
@@ -204,7 +204,7 @@ export const validFromOf = ({ validFrom, createdAt }: RememberBody, time: number
 /** A new version: the first of a memory, or the next one of a fact. */
 export function newRow(
   owner: Owner,
-  candidate: Candidate,
+  candidate: NewMemory,
   { id, version, time }: { id: string | null; version: number; time: number },
 ): MemoryRow {
   const { body } = candidate;

@@ -7,7 +7,7 @@ import { textOf, tripleText } from "./identity.ts";
 import { normalise } from "./normalise.ts";
 import { oppositesOf, thingOf } from "./opposites.ts";
 import {
-  type Candidate,
+  type NewMemory,
   changesOf,
   type Content,
   contentOf,
@@ -28,10 +28,10 @@ import { outranks, trustOfRole } from "./trust.ts";
 type Ruled = { row: MemoryRow; created: boolean; replaced?: boolean; ended?: readonly MemoryRow[] };
 
 /** The rule that holds for a fact. */
-type Ruling = Pick<Candidate, "policy" | "opposites">;
+type Ruling = Pick<NewMemory, "policy" | "opposites">;
 
 /** `statedAt`: the time at which the owner of the memory states it, in the message that it cites; null if they do not. */
-type Statement = Candidate & { statedAt?: () => number | null };
+type Statement = NewMemory & { statedAt?: () => number | null };
 
 /** Remembers one memory: adds a new one, or changes a stored one. */
 export function rememberIn(draft: Draft, owner: Owner, given: Statement): Result<Ruled> {
@@ -65,8 +65,8 @@ function contested(
     given,
     candidate,
     opposites,
-  }: { given: Statement; candidate: Candidate; opposites: readonly MemoryRow[] },
-): { ruled: Result<Ruled> } | { settled: Candidate } {
+  }: { given: Statement; candidate: NewMemory; opposites: readonly MemoryRow[] },
+): { ruled: Result<Ruled> } | { settled: NewMemory } {
   const held = against(draft, candidate);
   const isContrary = held !== null && !states(held, candidate);
   const contrary = isContrary ? held : opposites[0];
@@ -116,7 +116,7 @@ const NOT_AHEAD = "is not in the future";
  * The live facts that say the opposite of a candidate when it begins to be true. It ends them; and it ends itself when the next such
  * fact begins, unless it ends before.
  */
-function againstOpposites(draft: Draft, candidate: Candidate): { before: MemoryRow[]; candidate: Candidate } {
+function againstOpposites(draft: Draft, candidate: NewMemory): { before: MemoryRow[]; candidate: NewMemory } {
   const { body, identity, status, policy, opposites } = candidate;
   const { subject, predicate, object, scope = null, validTo = Infinity } = body;
   const isClaim = subject !== undefined && predicate !== undefined && object !== undefined;
@@ -142,7 +142,7 @@ function oppositesAt(
     predicate: string;
     object: string;
   },
-  { from, policy, opposites: named = [] }: Pick<Candidate, "policy" | "opposites"> & { from: number },
+  { from, policy, opposites: named = [] }: Pick<NewMemory, "policy" | "opposites"> & { from: number },
 ): { before: MemoryRow[]; next: number } {
   if (policy === "keepAll") return { before: [], next: Infinity };
   const opposites = draft
@@ -191,7 +191,7 @@ function endAll(draft: Draft, rows: readonly MemoryRow[], at: number): void {
 }
 
 /** The live version that a live candidate would end, replace or add to. */
-function against(draft: Draft, candidate: Candidate): MemoryRow | null {
+function against(draft: Draft, candidate: NewMemory): MemoryRow | null {
   const { body, identity, status } = candidate;
   if (status !== "active") return null;
   if (identity.id === null) return withSameText(draft, candidate);
@@ -205,7 +205,7 @@ function against(draft: Draft, candidate: Candidate): MemoryRow | null {
 }
 
 /** True if a fact lasts until a stored one begins: if both state the same, the stored one begins earlier. */
-const reaches = ({ validTo }: Candidate["body"], after: MemoryRow): boolean =>
+const reaches = ({ validTo }: NewMemory["body"], after: MemoryRow): boolean =>
   validTo === undefined || validTo >= after.validFrom;
 
 /** True if a version ends after this time, or not at all, by what its caller said. */
@@ -216,7 +216,7 @@ const goesOn = ({ validTo }: Pick<MemoryRow, "validTo">, from: number): boolean 
 function wait(
   draft: Draft,
   owner: Owner,
-  candidate: Candidate,
+  candidate: NewMemory,
   { held, reason }: { held: MemoryRow; reason: string },
 ): Result<Ruled> {
   const { by, inQuarantine } = candidate;
@@ -239,7 +239,7 @@ const REPLACES = "replaces_procedure";
 const isOver = ({ expiresAt }: RememberBody | PatchMemoryBody, time: number): boolean =>
   typeof expiresAt === "number" && expiresAt <= time;
 
-function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+function addOrReplace(draft: Draft, owner: Owner, candidate: NewMemory): Result<Ruled> {
   const { body, identity } = candidate;
   const from = validFromOf(body, draft.time);
   const byId = identity.id === null ? undefined : draft.held(identity.id).at(-1);
@@ -259,7 +259,7 @@ function addOrReplace(draft: Draft, owner: Owner, candidate: Candidate): Result<
 }
 
 /** The stored memory with the same text, for a candidate without an id of its own. */
-function withSameText(draft: Draft, { body, identity, status }: Candidate): MemoryRow | null {
+function withSameText(draft: Draft, { body, identity, status }: NewMemory): MemoryRow | null {
   if (identity.id !== null || body.dedupe === "none") return null;
   const from = validFromOf(body, draft.time);
   const to = body.validTo ?? Infinity;
@@ -269,7 +269,7 @@ function withSameText(draft: Draft, { body, identity, status }: Candidate): Memo
 /** The live fact of the same triple that was stored while its predicate had one object: its text identifies it, not its triple. */
 function ofOne(
   draft: Draft,
-  { body, status, from, to }: Pick<Candidate, "body" | "status"> & { from: number; to: number },
+  { body, status, from, to }: Pick<NewMemory, "body" | "status"> & { from: number; to: number },
 ): MemoryRow | null {
   const { subject, predicate, object, scope = null, cardinality } = body;
   if (cardinality !== "many" || subject === undefined || predicate === undefined || object === undefined)
@@ -287,7 +287,7 @@ function ofOne(
 }
 
 /** The version that a candidate supersedes, replaces or adds to. Conditions compare with it. */
-export const targetOf = (draft: Draft, candidate: Candidate): MemoryRow | null =>
+export const targetOf = (draft: Draft, candidate: NewMemory): MemoryRow | null =>
   candidate.identity.id === null ? withSameText(draft, candidate) : currentOf(draft, candidate.identity.id);
 
 const isChain = ({ subjectNorm, predicateNorm, keyNorm, attributes }: MemoryRow): boolean =>
@@ -299,7 +299,7 @@ const neverTrue = ({ validFrom, validTo }: MemoryRow): boolean => validTo !== nu
  * Facts of which one is true at a time. The same statement again adds to the stored fact. Another statement is true from
  * its `validFrom` until the next stored fact, and ends the fact before it.
  */
-function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Ruled> {
+function supersede(draft: Draft, owner: Owner, candidate: NewMemory): Result<Ruled> {
   const { body, identity } = candidate;
   const from = validFromOf(body, draft.time);
   const held = draft.held(identity.id ?? "");
@@ -331,7 +331,7 @@ function supersede(draft: Draft, owner: Owner, candidate: Candidate): Result<Rul
 }
 
 /** True if a version and the candidate state the same. */
-export function states(row: MemoryRow, candidate: Candidate): boolean {
+export function states(row: MemoryRow, candidate: NewMemory): boolean {
   const { object, text } = contentOf(candidate);
   return row.object === null || object === null
     ? row.object === object && normalise(row.text) === normalise(text)
@@ -444,7 +444,7 @@ export function releaseIn(
   draft: Draft,
   owner: Owner,
   quarantined: MemoryRow,
-  candidate: Candidate,
+  candidate: NewMemory,
 ): Result<Ruled> {
   const { identity } = candidate;
   const span = {
@@ -481,7 +481,7 @@ export function currentOf(draft: Draft, id: string): MemoryRow | null {
   return held.findLast(({ validFrom }) => validFrom <= draft.time) ?? held.at(-1) ?? null;
 }
 
-function begin(draft: Draft, owner: Owner, candidate: Candidate): MemoryRow {
+function begin(draft: Draft, owner: Owner, candidate: NewMemory): MemoryRow {
   const { id } = candidate.identity;
   const held = id === null ? [] : draft.held(id);
   // The rows of an expired memory may still exist.
@@ -524,7 +524,7 @@ function link(draft: Draft, id: string): void {
 }
 
 /** The full content of the candidate. */
-function replacement(row: MemoryRow, candidate: Candidate): Partial<MemoryRow> {
+function replacement(row: MemoryRow, candidate: NewMemory): Partial<MemoryRow> {
   const { createdAt, updatedAt, validFrom } = candidate.body;
   const { trust: _trust, provenance: _provenance, ...content } = contentOf(candidate);
   const changes = {
@@ -538,7 +538,7 @@ function replacement(row: MemoryRow, candidate: Candidate): Partial<MemoryRow> {
 
 /** The trust and the provenance of a memory that a candidate is added to. It keeps its writer unless more than its source changes. */
 function addedBy(
-  candidate: Candidate,
+  candidate: NewMemory,
   row: MemoryRow,
   { source: _source, ...changes }: Partial<MemoryRow>,
 ): Pick<MemoryRow, "trust" | "provenance"> {
@@ -551,7 +551,7 @@ function addedBy(
 }
 
 /** The stored memory and the candidate in one: tags and metadata add up, other fields take the new value. */
-function merged(row: MemoryRow, candidate: Candidate): Result<Partial<Content>> {
+function merged(row: MemoryRow, candidate: NewMemory): Result<Partial<Content>> {
   const { body } = candidate;
   const tags = [...new Set([...row.tags, ...(body.tags ?? [])])];
   const metadata =

@@ -1,14 +1,14 @@
 import { asc, eq, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { byteLength, limits } from "../../domain/limits.ts";
-import type { Rules } from "../../domain/memory/predicates.ts";
+import type { RulesByPredicate } from "../../domain/memory/predicates.ts";
 import type { NamedPredicateRule } from "../../domain/schema/predicate.ts";
 import { predicates } from "./tables.ts";
 
 /** The tenant's rules of predicates. Every method rejects when D1 does not answer. */
 export interface PredicateRules {
   /** The rules by predicate, at most a minute old; up to an hour old while D1 does not answer. */
-  rules(): Promise<Rules>;
+  rules(): Promise<RulesByPredicate>;
   /** All of them, by name. */
   list(): Promise<NamedPredicateRule[]>;
   /** Writes nothing over a limit. The predicate is normalised. */
@@ -17,7 +17,7 @@ export interface PredicateRules {
 }
 
 /** The rules of a database as an isolate read them. */
-export type CachedRules = { rules: Rules; readAt: number };
+export type CachedRules = { rules: RulesByPredicate; readAt: number };
 
 const CURRENT_MS = 60_000;
 const USABLE_MS = 60 * 60_000;
@@ -39,7 +39,7 @@ export class D1PredicateRules implements PredicateRules {
     this.#now = now;
   }
 
-  async rules(): Promise<Rules> {
+  async rules(): Promise<RulesByPredicate> {
     const cached = this.#cache.get(this.#database);
     // A negative age: the clock was put back.
     const age = cached === undefined ? Infinity : Math.abs(this.#now() - cached.readAt);

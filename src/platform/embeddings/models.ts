@@ -82,7 +82,7 @@ export function knownModel(name: string): KnownModel {
 export const openAiModels = ["text-embedding-3-small", "text-embedding-3-large", "text-embedding-ada-002"];
 
 /** A text-embedding model of Workers AI. All answer `{ data: number[][] }`. */
-export type WorkersAiModel = ModelLimits & {
+export type WorkersAiEmbeddingModel = ModelLimits & {
   /** As Workers AI names it. */
   name: string;
   dimensions: number;
@@ -95,9 +95,9 @@ export type WorkersAiModel = ModelLimits & {
 
 const workersAiModel = (
   name: string,
-  input: WorkersAiModel["input"],
-  { pooling, ...other }: { pooling?: string } & Partial<WorkersAiModel> = {},
-): WorkersAiModel => {
+  input: WorkersAiEmbeddingModel["input"],
+  { pooling, ...other }: { pooling?: string } & Partial<WorkersAiEmbeddingModel> = {},
+): WorkersAiEmbeddingModel => {
   const { dimensions = 0, ...model } = knownModel(name);
   const space = spaceName(name, { dimensions, pooling, prompts: model.prompts });
   return { ...model, name, dimensions, space, input, ...other };
@@ -113,7 +113,7 @@ export const defaultModel = workersAiBgeEn("@cf/baai/bge-base-en-v1.5");
  * Models of Workers AI for `EMBEDDINGS_MODEL`. Options and shapes are those of developers.cloudflare.com/workers-
  * ai/models.
  */
-export const workersAiModels: readonly WorkersAiModel[] = [
+export const workersAiModels: readonly WorkersAiEmbeddingModel[] = [
   workersAiBgeEn("@cf/baai/bge-small-en-v1.5"),
   defaultModel,
   workersAiBgeEn("@cf/baai/bge-large-en-v1.5"),

@@ -1,7 +1,7 @@
 import { DeadlineExceeded, withDeadline } from "../deadline.ts";
 import { type Embedder, type EmbedOptions, type Vector, EMBED_DEADLINE_MS } from "./embedder.ts";
 import { embedLongTexts } from "./embed-long-texts.ts";
-import { defaultModel, type WorkersAiModel } from "./models.ts";
+import { defaultModel, type WorkersAiEmbeddingModel } from "./models.ts";
 
 /** The part of the `AI` binding that Cairn uses. The tests' double has the limits and errors of the real one. */
 export type WorkersAi = {
@@ -18,7 +18,7 @@ export class WorkersAiEmbedder implements Embedder {
   readonly model: string;
   readonly dimensions: number;
   readonly #ai: WorkersAi;
-  readonly #model: WorkersAiModel;
+  readonly #model: WorkersAiEmbeddingModel;
 
   constructor(ai: WorkersAi, model = defaultModel) {
     this.#ai = ai;

@@ -14,7 +14,7 @@ const MOST = 100;
 /** `unusable`: the kind of each entry that is no proposal, or cites no message of the window. */
 type ExtractedAnswer = { proposals: Proposals; unusable: readonly ExtractKind[] };
 /** The proposals are not checked yet. `prompt`: the name and version of what the model was asked. */
-export type Extraction = Asked<ExtractedAnswer> & { prompt: string };
+export type ModelExtraction = Asked<ExtractedAnswer> & { prompt: string };
 
 /** Asks the model for memories of the messages. `own`: the tenant's rule. Of an answer that is wrong twice, the entries that are right are kept. */
 export async function extract(
@@ -22,7 +22,7 @@ export async function extract(
   window: Window,
   kinds: readonly ExtractKind[],
   own: ExtractionRule | null = null,
-): Promise<Extraction> {
+): Promise<ModelExtraction> {
   const seqs = new Set([...window.context, ...window.messages].map(({ seq }) => seq));
   const schema = answerSchema(kinds);
   const parseStrictly = strictParser(schema);

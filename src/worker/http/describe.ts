@@ -1,6 +1,6 @@
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import { ErrorBody } from "../../domain/schema/error.ts";
-import type { Access } from "./guard.ts";
+import type { RouteAccess } from "./guard.ts";
 
 /**
  * The definition of a route: who may call it, and how. `newRouter` guards it, adds the `failures`, and refuses any query where
@@ -9,7 +9,7 @@ import type { Access } from "./guard.ts";
 export const route = <
   Method extends RouteConfig["method"],
   Path extends string,
-  Rest extends Omit<RouteConfig, "method" | "path" | "security"> & Access,
+  Rest extends Omit<RouteConfig, "method" | "path" | "security"> & RouteAccess,
 >(
   method: Method,
   path: Path,

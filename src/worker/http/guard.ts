@@ -14,7 +14,7 @@ import { limitCaller, limitUser } from "./rates.ts";
 import { redactBody } from "./redact.ts";
 
 /** Who may call a route, and with what body. Each route says it: the router does not start with one that does not. */
-export type Access = {
+export type RouteAccess = {
   /** The scope that a token needs. `open` needs no token; `by tool` leaves it to each tool of MCP. */
   scope: Scope | "open" | "by tool";
   owner: RouteOwner;
@@ -25,7 +25,7 @@ export type Access = {
 };
 
 /** A route as it runs. */
-export type Declaration = Pick<Access, "scope" | "owner"> & {
+export type Declaration = Pick<RouteAccess, "scope" | "owner"> & {
   method: string;
   /** As in the OpenAPI document: `/v1/threads/{id}`. */
   path: string;
@@ -35,13 +35,13 @@ export type Declaration = Pick<Access, "scope" | "owner"> & {
   isDocumented: boolean;
 };
 
-type Undeclared = Partial<Access> & { method: string; path: string };
+type Undeclared = Partial<RouteAccess> & { method: string; path: string };
 
 /** An id that tells its owner: no user stands before it in the path. */
 const OWNED_ID = /^(?!.*\{user\}).*\{id\}/;
 
 /** The access of a route. Throws for one that lacks a part, or whose path names another owner than it says. */
-export function declaredAccess({ method, path, scope, owner, payload, bodyBytes }: Undeclared): Access {
+export function declaredAccess({ method, path, scope, owner, payload, bodyBytes }: Undeclared): RouteAccess {
   const refuse = (why: string): never => {
     throw new Error(`${operationOf({ method, path })} ${why}`);
   };
@@ -63,7 +63,7 @@ export const operationOf = ({ method, path }: { method: string; path: string }):
 /** All that a call passes before its handler. The first of them carries the declaration. */
 export function guardsOf(
   declaration: Declaration,
-  { payload, bodyBytes = limits.body }: Pick<Access, "payload" | "bodyBytes">,
+  { payload, bodyBytes = limits.body }: Pick<RouteAccess, "payload" | "bodyBytes">,
   before: readonly MiddlewareHandler<AppEnv>[] = [],
 ): MiddlewareHandler<AppEnv>[] {
   const { scope, owner, isAudited } = declaration;

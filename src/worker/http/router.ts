@@ -5,7 +5,7 @@ import { refusePreconditions } from "./conditions.ts";
 import type { AppEnv } from "./context.ts";
 import { failures } from "./describe.ts";
 import { answerFailure } from "./failure.ts";
-import { type Access, declaredAccess, type Declaration, guardsOf } from "./guard.ts";
+import { type RouteAccess, declaredAccess, type Declaration, guardsOf } from "./guard.ts";
 import { nobody } from "./owner.ts";
 import { routedPath } from "./path.ts";
 import { validation } from "./validation.ts";
@@ -16,7 +16,7 @@ type Router = OpenAPIHono<AppEnv>;
 export function newRouter(tag = "other"): Router {
   const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
   // Replaces the framework's method: adds the guards, `failures`, the audit, refused preconditions and `validation`.
-  const openapi = (given: RouteConfig & Partial<Access>, handler: Handler<AppEnv>): Router => {
+  const openapi = (given: RouteConfig & Partial<RouteAccess>, handler: Handler<AppEnv>): Router => {
     const access = declaredAccess(given);
     const request = { query: noQuery, ...given.request };
     const described = documentedPart({ ...given, request, responses: { ...given.responses, ...failures } });
@@ -41,7 +41,7 @@ export function newRouter(tag = "other"): Router {
 /** Adds a route that the OpenAPI document leaves out: a page, a file, another protocol. `before` runs before its guards. */
 export function undocumented(
   router: Router,
-  at: { method: "get" | "post"; path: string; before?: MiddlewareHandler<AppEnv>[] } & Access,
+  at: { method: "get" | "post"; path: string; before?: MiddlewareHandler<AppEnv>[] } & RouteAccess,
   ...handlers: Handler<AppEnv>[]
 ): void {
   const access = declaredAccess(at);
@@ -59,7 +59,7 @@ const honoPath = (path: string): string => path.replaceAll(/\/{(.+?)}/g, "/:$1")
 
 const said = (
   { method, path }: { method: string; path: string },
-  { scope, owner }: Access,
+  { scope, owner }: RouteAccess,
 ): Pick<Declaration, "method" | "path" | "scope" | "owner"> => ({
   method: method.toUpperCase(),
   path,
@@ -68,7 +68,7 @@ const said = (
 });
 
 /** The route without its access, which the document says as `security`. Fields keep their order. */
-const documentedPart = (given: RouteConfig & Partial<Access>): RouteConfig =>
+const documentedPart = (given: RouteConfig & Partial<RouteAccess>): RouteConfig =>
   Object.fromEntries(
     Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
       if (name === "scope") return [["security", value === "open" ? [] : [{ bearer: [value] }]]];
@@ -82,7 +82,7 @@ const documentedPart = (given: RouteConfig & Partial<Access>): RouteConfig =>
  * MCP and refused tokens write their events themselves. Leaves out the prompt-cache registry: it holds no user's
  * memory.
  */
-const isAudited = (route: RouteConfig, { scope, owner }: Access): boolean =>
+const isAudited = (route: RouteConfig, { scope, owner }: RouteAccess): boolean =>
   scope === "admin" ||
   (route.method === "delete" && owner.kind !== "namespace") ||
   route.path.endsWith("/forget") ||

@@ -4,7 +4,7 @@ import {
   has,
   plansSomething,
   readPart,
-  type Reading,
+  type LanguageReading,
   speaksToTheMemory,
   withoutRoles,
   withoutWords,
@@ -16,10 +16,10 @@ import { hidesSomething } from "./characters.ts";
 import { voicesOf, withSpeaker } from "./check-speaker.ts";
 import { type Clause, clauseOf, placeOf } from "./clause.ts";
 import { deniesAlone, isDenied, isOver } from "./ended.ts";
-import type { Conversation, Message, Sentence } from "./conversation.ts";
+import type { Conversation, CheckedMessage, Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
-import { type Place, type Stated, statedAt } from "./stated.ts";
+import { type SentencePlace, type Stated, statedAt } from "./stated.ts";
 import { nameIn, refusalOfSubject } from "./subject.ts";
 
 /** Characters of a subject or predicate, of an object, and words of a predicate. */
@@ -90,7 +90,7 @@ function refusalsOfForm(fact: FactProposal, whole: string): Reason[] {
 }
 
 /** The same of messages whose writer is the user. */
-function stated(fact: FactProposal, said: readonly Message[], conversation: Conversation): Verdict {
+function stated(fact: FactProposal, said: readonly CheckedMessage[], conversation: Conversation): Verdict {
   const { subject, predicate, object, text = "" } = fact;
   const all = said.flatMap((message) => message.sentences.map((sentence, i) => ({ message, sentence, i })));
   if (all.length * wordsOf(`${subject} ${predicate} ${object}`).length > COMPARISONS)
@@ -120,7 +120,10 @@ function stated(fact: FactProposal, said: readonly Message[], conversation: Conv
 }
 
 /** The sentence as a memory shows it: it says who it is about, and holds nobody else's words. */
-function shownOf({ subject, object }: FactProposal, { message, sentence, from }: Place): string | null {
+function shownOf(
+  { subject, object }: FactProposal,
+  { message, sentence, from }: SentencePlace,
+): string | null {
   const text = clauseOf(object, from, sentence)?.text.trim() ?? "";
   const isWhole = sentence.has("self") || sentence.has("whose") || sentence.says(needsOf(subject));
   if (!isWhole || text.length > SHOWN || text.includes(GAP) || MARKUP.test(text) || holdsSecret(text))
@@ -136,7 +139,7 @@ function refusalOfText(text: string, triple: string, sentence: Sentence): Reason
 }
 
 /** Why a sentence does not state a fact, by itself and by what stands around it; null if it does. */
-function refusalOf(fact: FactProposal, place: Place, conversation: Conversation): Reason | null {
+function refusalOf(fact: FactProposal, place: SentencePlace, conversation: Conversation): Reason | null {
   const { sentence, from } = place;
   // Nobody can tell a question or a denial in it.
   if (sentence.reading.languages.length === 0) return "unread_language";
@@ -164,7 +167,7 @@ const isOrder = (sentence: Sentence, { whole }: Clause): boolean =>
 /** Why the words around a claim make it somebody else's, a scene, or a supposition. */
 function refusalByFrame(
   clause: Clause,
-  { claim, predicate, reading }: { claim: string; predicate: string; reading: Reading },
+  { claim, predicate, reading }: { claim: string; predicate: string; reading: LanguageReading },
 ): Reason | null {
   const { before, since, whole } = clause;
   const upTo = { ...before, said: since.said + whole.said };
@@ -182,7 +185,7 @@ function refusalByFrame(
 }
 
 /** Why a sentence denies a fact, or does not deny what the fact denies. */
-function refusalByDenial(fact: FactProposal, clause: Clause, place: Place): Reason | null {
+function refusalByDenial(fact: FactProposal, clause: Clause, place: SentencePlace): Reason | null {
   const claim = `${fact.predicate} ${fact.object}`;
   const denies = deniesSomething(claim, place.sentence.reading);
   if (denies !== isDenied(clause, claim)) return "negated";
@@ -196,7 +199,7 @@ function refusalByDenial(fact: FactProposal, clause: Clause, place: Place): Reas
 }
 
 /** Why what stands before and after a sentence makes it no statement. */
-function refusalByContext({ message, i }: Place, { messages }: Conversation): Reason | null {
+function refusalByContext({ message, i }: SentencePlace, { messages }: Conversation): Reason | null {
   const { at, source } = message;
   const said = messages.filter(
     (one) => one.source.role === "user" && one.source.speaker === source.speaker && one.at >= at - EARLIER,
@@ -222,7 +225,7 @@ function refusalByContext({ message, i }: Place, { messages }: Conversation): Re
 }
 
 /** True if a word of a kind stands before a sentence of the first message, or in the others, and nothing ends it by then. The latest is first. */
-function holds(cue: "hands" | "scenes", i: number, messages: readonly Message[]): boolean {
+function holds(cue: "hands" | "scenes", i: number, messages: readonly CheckedMessage[]): boolean {
   for (const [n, message] of messages.entries()) {
     const upTo = n === 0 ? i : Infinity;
     const end = message.placesOf("ends").findLast((place) => place <= upTo) ?? -1;

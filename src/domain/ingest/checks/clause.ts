@@ -1,4 +1,4 @@
-import { begins, type Cue, has, placesOf, type Reading, readPart } from "../../language/cues.ts";
+import { begins, type Cue, has, placesOf, type LanguageReading, readPart } from "../../language/cues.ts";
 import { placesBeforeSelf } from "../../language/forms.ts";
 import { isUnspaced } from "../../language/scripts.ts";
 import { type Needed, needsOf, type PlacedWord, says } from "../../memory/content-stems.ts";
@@ -9,13 +9,13 @@ import { type Sentence } from "./conversation.ts";
 export type Clause = {
   text: string;
   /** All words before the object, and those from the last "but I" on: what others say and what is supposed ends there, not at "so I". */
-  before: Reading;
-  since: Reading;
+  before: LanguageReading;
+  since: LanguageReading;
   /** The words of its clause before the object, all of its clause, what follows its clause up to the next mark, and to the end. */
-  begun: Reading;
-  whole: Reading;
-  rest: Reading;
-  behind: Reading;
+  begun: LanguageReading;
+  whole: LanguageReading;
+  rest: LanguageReading;
+  behind: LanguageReading;
   /** True if somebody else's words stand before the object in its clause: nobody can tell what they do to it. */
   isBroken: boolean;
 };

@@ -1,4 +1,12 @@
-import { type Cue, has, isRead, placesOf, read, readPart, type Reading } from "../../language/cues.ts";
+import {
+  type Cue,
+  has,
+  isRead,
+  placesOf,
+  read,
+  readPart,
+  type LanguageReading,
+} from "../../language/cues.ts";
 import { isIn } from "../../language/forms.ts";
 import {
   contentStems,
@@ -21,7 +29,7 @@ const POINTING = 2;
 /** It is read backwards from the end alone: forwards, its work would grow with the square of a row of marks. */
 const ASKING_END = /$(?<=[?？؟][!?！？…]*["'”’)\]]*)/u;
 
-type Languages = Reading["languages"];
+type Languages = LanguageReading["languages"];
 
 /** A sentence of a message. Each of its parts is worked out once, however many proposals cite it. */
 export class Sentence {
@@ -30,7 +38,7 @@ export class Sentence {
   readonly #cues = new Map<Cue, boolean>();
   #isQuestion: boolean | undefined;
   #undoes: boolean | undefined;
-  #reading: Reading | undefined;
+  #reading: LanguageReading | undefined;
   #said: Said | undefined;
   #words: readonly PlacedWord[] | undefined;
 
@@ -39,7 +47,7 @@ export class Sentence {
     this.#around = around;
   }
 
-  get reading(): Reading {
+  get reading(): LanguageReading {
     return (this.#reading ??= read(this.text, this.#around));
   }
 
@@ -91,12 +99,12 @@ export class Sentence {
 }
 
 /** A message of the conversation that proposals cite. */
-export class Message {
+export class CheckedMessage {
   readonly source: SourceMessage;
   readonly at: number;
-  readonly #before: Message | undefined;
+  readonly #before: CheckedMessage | undefined;
   #own: string | undefined;
-  #reading: Reading | undefined;
+  #reading: LanguageReading | undefined;
   #sentences: readonly Sentence[] | undefined;
   readonly #places = new Map<Cue, readonly number[]>();
   #undoing: readonly number[] | undefined;
@@ -105,7 +113,7 @@ export class Message {
   #said: Said | undefined;
 
   /** `at`: its place in the window. */
-  constructor(source: SourceMessage, at: number, before: Message | undefined) {
+  constructor(source: SourceMessage, at: number, before: CheckedMessage | undefined) {
     this.source = source;
     this.at = at;
     this.#before = before;
@@ -124,7 +132,7 @@ export class Message {
   }
 
   /** Its words. Without a word of a language, it is in that of the message before. */
-  get reading(): Reading {
+  get reading(): LanguageReading {
     return (this.#reading ??= read(this.told, this.#around));
   }
 
@@ -174,16 +182,17 @@ export class Message {
 
 /** The messages of a window. */
 export class Conversation {
-  readonly messages: readonly Message[];
+  readonly messages: readonly CheckedMessage[];
 
   constructor(window: readonly SourceMessage[]) {
-    const messages: Message[] = [];
-    for (const [at, source] of window.entries()) messages.push(new Message(source, at, messages.at(-1)));
+    const messages: CheckedMessage[] = [];
+    for (const [at, source] of window.entries())
+      messages.push(new CheckedMessage(source, at, messages.at(-1)));
     this.messages = messages;
   }
 
   /** The messages with these seqs, in the order of the window. */
-  of(seqs: readonly number[]): Message[] {
+  of(seqs: readonly number[]): CheckedMessage[] {
     const asked = new Set(seqs);
     return this.messages.filter(({ source }) => asked.has(source.seq));
   }

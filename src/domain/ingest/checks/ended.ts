@@ -2,7 +2,7 @@ import {
   type Cue,
   has,
   placesOf,
-  type Reading,
+  type LanguageReading,
   readPart,
   withEnglish,
   withoutWords,
@@ -16,7 +16,7 @@ import type { Clause } from "./clause.ts";
 const OF_DENIAL: readonly Cue[] = ["denies", "now", "turns", "causes", "joins", "self", "third", "common"];
 
 /** True if words deny a claim and say nothing else: "but no longer", "No, I don't." */
-export function deniesAlone(said: Reading, claim: string): boolean {
+export function deniesAlone(said: LanguageReading, claim: string): boolean {
   if (!has(said, "denies")) return false;
   const known = new Set(contentStems(claim));
   const { said: rest } = OF_DENIAL.reduce(withoutWords, said);
@@ -62,5 +62,5 @@ export function isOver({ begun, whole }: Clause, predicate: string): boolean {
 }
 
 /** True for "lived", and not for "need". */
-export const isPastVerb = (word: string, reading: Reading): boolean =>
+export const isPastVerb = (word: string, reading: LanguageReading): boolean =>
   has({ ...reading, said: ` ${word} ` }, "did") && stem(word) !== word;

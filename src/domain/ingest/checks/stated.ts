@@ -1,20 +1,20 @@
 import { contentStems, needsOf } from "../../memory/content-stems.ts";
 import type { FactProposal, SourceMessage } from "../proposal.ts";
-import type { Conversation, Message, Sentence } from "./conversation.ts";
+import type { Conversation, CheckedMessage, Sentence } from "./conversation.ts";
 import { nameIn, questionBefore } from "./subject.ts";
 
 /** A sentence of a message, and where the object of a fact begins in it. */
-export type Place = { message: Message; sentence: Sentence; i: number; from: number };
+export type SentencePlace = { message: CheckedMessage; sentence: Sentence; i: number; from: number };
 /**
  * What states a fact. `text`: its sentence as the message has it, with what others wrote in it, and from the sentence on that names the
  * subject. `question`: the assistant's, if the sentence does not say all itself.
  */
 export type Stated = { message: SourceMessage; text: string; question: string | null };
 
-export function statedAt(fact: FactProposal, place: Place, conversation: Conversation): Stated {
+export function statedAt(fact: FactProposal, place: SentencePlace, conversation: Conversation): Stated {
   const { message, sentence, i } = place;
   const name = nameIn(fact.subject);
-  const names = ({ sentences }: Message): number =>
+  const names = ({ sentences }: CheckedMessage): number =>
     name === null ? i : sentences.findLastIndex((one, at) => at <= i && one.says(needsOf(name)));
   const from = names(message);
   const isSpeaker = sentence.has("self") || sentence.has("whose");
@@ -29,7 +29,7 @@ export function statedAt(fact: FactProposal, place: Place, conversation: Convers
 }
 
 /** The sentences from one to another, as the message has them: its own words keep their places. */
-function verbatim({ told, sentences, source }: Message, from: number, to: number): string {
+function verbatim({ told, sentences, source }: CheckedMessage, from: number, to: number): string {
   let [start, end] = [0, 0];
   for (const [i, { text }] of sentences.slice(0, to + 1).entries()) {
     const at = told.indexOf(text, end);

@@ -4,7 +4,7 @@ import {
   has,
   isWordOf,
   placesOf,
-  type Reading,
+  type LanguageReading,
   readPart,
   shows,
   withoutWords,
@@ -15,7 +15,7 @@ import { contentStems, needsOf, stem } from "../../memory/content-stems.ts";
 import type { FactProposal } from "../proposal.ts";
 import type { Clause } from "./clause.ts";
 import { isPastVerb } from "./ended.ts";
-import { type Conversation, type Message, type Sentence } from "./conversation.ts";
+import { type Conversation, type CheckedMessage, type Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 
 /** Words of a question that needs no person. */
@@ -40,20 +40,20 @@ class Persons {
   }
 
   /** True if a text has a word that begins as one of the fact: "allergies", "allergic". */
-  areNear({ said }: Reading): boolean {
+  areNear({ said }: LanguageReading): boolean {
     const heads = new Set([...this.#known].map((word) => word.slice(0, HEAD)));
     return said.split(" ").some((word) => word.length >= HEAD && heads.has(word.slice(0, HEAD)));
   }
 
   /** Where such words stand. */
-  in(reading: Reading, ...cues: Cue[]): number[] {
+  in(reading: LanguageReading, ...cues: Cue[]): number[] {
     return cues
       .flatMap((cue) => placesOf(reading, cue))
       .filter((at) => !this.knows(wordAt(reading.said, at)));
   }
 
   /** Where names stand, but for those from which only small words lead to the object: "from Cairo to Dubai". */
-  names(reading: Reading): number[] {
+  names(reading: LanguageReading): number[] {
     if (isIn(["de"], reading)) return [];
     return reading.names.filter(
       (at) =>
@@ -73,7 +73,7 @@ export const nameIn = (subject: string): string | null =>
 
 /** The last question of the assistant's message before another. */
 export function questionBefore(
-  { at }: Message,
+  { at }: CheckedMessage,
   { messages }: Pick<Conversation, "messages">,
 ): Sentence | undefined {
   const asked = messages[at - 1];
@@ -86,7 +86,7 @@ export function questionBefore(
 export function refusalOfSubject(
   fact: FactProposal,
   { text, before, begun, whole }: Clause,
-  { message, sentence }: { message: Message; sentence: Sentence },
+  { message, sentence }: { message: CheckedMessage; sentence: Sentence },
   conversation: Conversation,
 ): Reason | null {
   const persons = new Persons(fact);
@@ -111,24 +111,24 @@ export function refusalOfSubject(
   return beginsWithName(sentence, persons) ? "not_first_person" : shown;
 }
 
-const namesAnother = (upTo: Reading, persons: Persons): boolean =>
+const namesAnother = (upTo: LanguageReading, persons: Persons): boolean =>
   has(upTo, "third") || persons.in(upTo, "others").length > 0;
 
 const isAboutAnother = (
   { predicate }: FactProposal,
-  before: Reading,
+  before: LanguageReading,
   { persons, sentence }: { persons: Persons; sentence: Sentence },
 ): boolean => isWithoutUser(before) || isOfAnother(before, persons) || hasVerbOfAnother(predicate, sentence);
 
 /** "They decided that I am a spy." */
-function isToldByAnother(begun: Reading, persons: Persons): boolean {
+function isToldByAnother(begun: LanguageReading, persons: Persons): boolean {
   const speaker = last(placesOf(begun, "self"));
   const teller = last(persons.in(begun, "others").filter((at) => at < speaker));
   return teller >= 0 && !placesOf(begun, "joins").some((at) => at > teller && at < speaker);
 }
 
 /** A sentence that may say something of somebody else. `before`: its words before the object. */
-type Spoken = { before: Reading; persons: Persons; message: Message; sentence: Sentence };
+type Spoken = { before: LanguageReading; persons: Persons; message: CheckedMessage; sentence: Sentence };
 
 /** True if a sentence may say it of this one: it names them, or it names nobody and a sentence before does. "I" is nobody with a name. */
 function saysOfNamed(name: string, { before, persons, message, sentence }: Spoken): boolean {
@@ -147,14 +147,14 @@ function saysOfRelation(name: string, { before, persons, sentence }: Spoken): bo
 }
 
 /** True if the speaker before the object is the one of whom something is not said: "everyone but me". */
-function isWithoutUser(before: Reading): boolean {
+function isWithoutUser(before: LanguageReading): boolean {
   const at = last(placesOf(before, "excepts"));
   if (at < 0) return false;
   return !has(withoutWords({ ...before, said: before.said.slice(at - 1) }, "excepts"), "self");
 }
 
 /** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */
-function isOfAnother(before: Reading, persons: Persons): boolean {
+function isOfAnother(before: LanguageReading, persons: Persons): boolean {
   const { said } = before;
   const people = persons.in(before, "others", "you");
   // "The man I met breeds dogs." Some languages put "my" behind.
@@ -221,7 +221,7 @@ function refusalOfAnswer(
   { predicate, object }: FactProposal,
   persons: Persons,
   question: Sentence,
-  { message, upTo }: { message: Message; upTo: Reading },
+  { message, upTo }: { message: CheckedMessage; upTo: LanguageReading },
 ): Reason | null {
   const { reading } = question;
   // "Any food that I should avoid?", "Tea or coffee?"

@@ -8,7 +8,7 @@ import type { Document, DocumentSource } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** The versions of memories as recall and contexts choose among them: by an index, a condition, or their numbers. */
-export class MemorySource implements DocumentSource {
+export class MemoryDocuments implements DocumentSource {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
