@@ -164,7 +164,7 @@ const changes = rows(
   ],
   ["of each run, {500}", valueOf("src/worker/use-cases/webhook.ts", "WAKES")],
   ["in parts of {200} items", valueOf(webhook, "ITEMS")],
-  ["was away** for {30} days", valueOf(`${object}/core/removals.ts`, "KEPT_MS") / DAY],
+  ["was away for {30} days gets", valueOf(`${object}/core/removals.ts`, "KEPT_MS") / DAY],
 );
 
 const arms = `${object}/recall/arms.ts`;
