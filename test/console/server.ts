@@ -15,7 +15,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const build = join(import.meta.dirname, "../../build");
   mkdirSync(build, { recursive: true });
   const state = mkdtempSync(join(build, "console-state-"));
-  const server = await startLocalServer({ port: await freePort(), state });
+  const server = await startLocalServer({
+    port: await freePort(),
+    state,
+    vars: { SIGN_IN: "codes" },
+  });
   project.provide("url", server.url);
   project.provide("token", await developmentToken("*"));
   return async () => {

@@ -8,6 +8,7 @@ import { parsedBody, readBody } from "../http/json-body.ts";
 import { countAddress } from "../http/rates.ts";
 import { nobody } from "../http/owner.ts";
 import { newRouter, page, undocumented } from "../http/router.ts";
+import { signInAt } from "../sign-in/sign-in.ts";
 import { redeemCode } from "../auth/console-code.ts";
 import { parseInput } from "../parse-input.ts";
 import type { ConsoleSettings } from "../settings.ts";
@@ -47,5 +48,12 @@ undocumented(
 );
 
 serve("/console", file);
-serve("/console/settings.json", (c, settings) => c.json({ version, ...settings }));
+serve("/console/settings.json", (c, settings) => {
+  const by = signInAt(c)?.signIn.settings;
+  return c.json({
+    version,
+    ...settings,
+    ...(by !== undefined && { signIn: by.provider === null ? "codes" : "provider" }),
+  });
+});
 serve("/console/{file}", file);

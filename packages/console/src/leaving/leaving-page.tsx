@@ -1,4 +1,5 @@
 import { may, useSession } from "../shell/session.ts";
+import { Apps } from "./apps.tsx";
 import { Erase } from "./erase.tsx";
 import { Export } from "./export.tsx";
 import { Holds } from "./holds.tsx";
@@ -10,6 +11,7 @@ export function LeavingPage({ user }: { user: string }) {
   return (
     <div class="stack">
       <Holds />
+      <Apps user={user} />
       <Export user={user} />
       {may(session, "write") && <Import user={user} />}
       {may(session, "write") && <Erase user={user} />}

@@ -3,7 +3,9 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 /** What the page knows of the Worker before anybody signs in: `console/settings.json`. */
-export type Settings = { version: string; issuer?: string };
+export type Settings = { version: string; issuer?: string; signIn?: SignInBy };
+/** How people sign in for MCP. */
+export type SignInBy = "codes" | "provider";
 
 export type Session = {
   memory: Cairn;
@@ -14,6 +16,8 @@ export type Session = {
   scopes: readonly string[];
   /** Milliseconds since the epoch. */
   expiresAt: number | null;
+  /** Undefined where nobody can. */
+  signIn: SignInBy | undefined;
 };
 
 export type TextCall = {
@@ -39,7 +43,7 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
 }
 
 /** Throws an `Error` with words for the user, if the text is no token that the page takes. */
-export function sessionOf(token: string, { issuer }: Settings): Session {
+export function sessionOf(token: string, { issuer, signIn }: Settings): Session {
   const claims = claimsOf(token.trim());
   const { sub, scope, exp, iss } = claims;
   if (typeof sub !== "string") throw new Error("The token names no user (`sub`).");
@@ -53,6 +57,7 @@ export function sessionOf(token: string, { issuer }: Settings): Session {
     user: sub,
     scopes: typeof scope === "string" ? scope.split(" ") : [],
     expiresAt,
+    signIn,
   };
 }
 
