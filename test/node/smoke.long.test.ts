@@ -73,8 +73,10 @@ describe("npm run smoke", () => {
     expect(printed.size).toBeGreaterThan(18);
     for (const [name, cells] of printed) {
       const [found, said] = [figures(cells), figures(documented.get(name) ?? "")];
-      // The time at which a step of an ingest ends decides if it sets an alarm of its own.
-      const off = found.filter((one, i) => !(Math.abs(one - (said[i] ?? NaN)) <= Math.max(0.25, one / 100)));
+      // A row read costs a thousandth of one written: the second figure may be off by some, as more parts wake. The time at which a step
+      // of an ingest ends decides if it sets an alarm of its own.
+      const most = (one: number, i: number) => (i === 1 ? Math.max(12, one / 20) : Math.max(0.25, one / 100));
+      const off = found.filter((one, i) => !(Math.abs(one - (said[i] ?? NaN)) <= most(one, i)));
       expect.soft(off, `${name}: ${found.join(", ")}, and the page says ${said.join(", ")}`).toEqual([]);
     }
     for (const [day, sentence] of [
@@ -90,7 +92,7 @@ describe("npm run smoke", () => {
       for (const [i, one] of found.entries()) expect(Math.abs(one - (said[i] ?? NaN))).toBeLessThanOrEqual(1);
     }
     const [object] = figures(/An object with one memory: .*/.exec(stdout)?.[0] ?? "");
-    expect(Math.abs((object ?? NaN) * 1.024 - Number(/, and (\d+) KB/.exec(costs)?.[1]))).toBeLessThan(10);
+    expect(Math.abs((object ?? NaN) * 1.024 - Number(/, and (\d+) KB/.exec(costs)?.[1]))).toBeLessThan(20);
     expect(stdout).toMatch(/takes \d\.\d\d × its text in the object/);
   });
 
