@@ -1,5 +1,5 @@
 import type { Erasure } from "edgecairn";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Copy } from "../parts/copy.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, useLoad } from "../parts/load.ts";
@@ -65,6 +65,9 @@ function Progress({ user, id }: { user: string; id: string }) {
   const erasure = useLoad((signal) => memory.erasures.get(id, { signal }), [id]);
   const stored = useStored();
   useEffect(stored.reload, [erasure.value?.status]);
+  // It begins below the button, and ends with a receipt below that.
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => title.current?.scrollIntoView({ block: "center" }), [erasure.value?.status]);
   const running = erasure.value?.status === "running";
   useEffect(() => {
     if (!running) return undefined;
@@ -78,7 +81,7 @@ function Progress({ user, id }: { user: string; id: string }) {
           <p class="empty">There is no such erasure.</p>
         ) : (
           <>
-            <h3>
+            <h3 ref={title}>
               {value.status === "done" ? "Erased" : "Erasing …"}{" "}
               {value.finishedAt !== undefined && (
                 <span class="quiet">

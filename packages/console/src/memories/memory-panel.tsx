@@ -1,5 +1,5 @@
 import type { Memory, PastMemory } from "edgecairn";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { fieldOf } from "../parts/form.ts";
 import { Failure } from "../parts/failure.tsx";
 import { useAction, useLoad } from "../parts/load.ts";
@@ -187,6 +187,8 @@ function Changes({
   const undo = useUndo();
   const action = useAction();
   const [form, setForm] = useState<"correct" | "supersede" | null>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), [form]);
   const { object, subject, predicate } = shown;
   const isFact = subject !== undefined && predicate !== undefined && object !== undefined;
   const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
@@ -234,6 +236,7 @@ function Changes({
                 : "It should say:"
               : `It is not “${object}” any more. ${subject} ${predicate}, from now on:`}
             <textarea
+              ref={field}
               name="said"
               required
               rows={2}

@@ -38,7 +38,7 @@ export function Timeline({ user, versions, say, actions }: Props) {
                 height="100%"
               />
             </svg>
-            <p>{say ? say(one) : <bdi>{lineOf(one)}</bdi>}</p>
+            <p class="what">{say ? say(one) : <bdi>{lineOf(one)}</bdi>}</p>
             <When version={one} next={nextOf(one)} />
             <By user={user} version={one} />
             {actions?.(one)}

@@ -224,7 +224,7 @@ function Message({
     });
   return (
     <div class={`message ${role}${isNamed ? " named" : ""}`}>
-      <p class="quiet">
+      <p class="quiet head">
         <strong>
           <bdi>{typeof message["name"] === "string" ? `${message["name"]} (${role})` : role}</bdi>
         </strong>{" "}
