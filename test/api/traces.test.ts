@@ -3,9 +3,9 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Bindings } from "../../src/platform/bindings.ts";
 import { userHash } from "../../src/domain/ids.ts";
-import { MEMORY_OPERATIONS } from "../../src/platform/traces/otlp-spans.ts";
+import { MEMORY_OPERATIONS, spansOf } from "../../src/platform/traces/otlp-spans.ts";
 import { OtlpTraces } from "../../src/platform/traces/otlp-traces.ts";
-import { continued } from "../../src/platform/traces/trace-context.ts";
+import { begun, continued } from "../../src/platform/traces/trace-context.ts";
 import {
   type TraceBindings,
   tracesFromBindings,
@@ -75,6 +75,7 @@ function collector(answer: (init: RequestInit) => Promise<Response> = async () =
     url: new URL("https://collector.test/v1/traces?key=in-the-address"),
     headers: { "x-key": "in-a-header" },
     service: "cairn-acme",
+    share: 1,
     fetch: (url, init) => {
       sent.push({ url, init, body: bodyOf(init) });
       return answer(init);
@@ -271,6 +272,18 @@ it.each([
   expect(continued(header)?.isSampled ?? null).toBe(sampled);
 });
 
+it("samples a share of the traces that begin here, by their ids", () => {
+  const ids = Array.from({ length: 2_000 }, () => crypto.randomUUID());
+  const sampled = (share: number) => ids.filter((id) => begun(id, share).isSampled);
+  expect([sampled(0), sampled(1)].map(({ length }) => length)).toEqual([0, 2_000]);
+  expect(sampled(0.1).length).toBeGreaterThan(100);
+  expect(sampled(0.1).length).toBeLessThan(300);
+  expect(sampled(0.2)).toEqual(expect.arrayContaining(sampled(0.1)));
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  expect(spansOf({ ...CALL, traceparent }, 0)).toHaveLength(1);
+  expect(spansOf(CALL, 0)).toBeNull();
+});
+
 it("has a name of OpenTelemetry for memory on routes that there are", () => {
   const routes = declared.map(operationOf);
   expect([...MEMORY_OPERATIONS.keys()].filter((route) => !routes.includes(route))).toEqual([]);
@@ -452,6 +465,10 @@ describe("the settings", () => {
       "OTLP_URL is not https (http is for localhost only): no traces are sent",
     ],
     [{ OTLP_URL: "https://a:b@collector.test" }, "OTLP_URL holds a name or a password: no traces are sent"],
+    ...["2", "-0.1", "all", "NaN"].map((OTLP_SAMPLE): [TraceBindings, string] => [
+      { OTLP_URL: "https://collector.test", OTLP_SAMPLE },
+      "OTLP_SAMPLE is not a number from 0 to 1: no traces are sent",
+    ]),
     [{ OTLP_HEADERS: "x=y" }, "OTLP_HEADERS is set, and OTLP_URL is not: no traces are sent"],
     ...["secret", "=secret", "a b=secret", "x=secret%zz", "x=se\ncret", "x=sécret"].map(
       (one): [TraceBindings, string] => [

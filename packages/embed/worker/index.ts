@@ -46,7 +46,7 @@ export type CairnVars = {
       | `QUOTA_${"" | "TENANT_"}MODEL_${"CALLS" | "TOKENS"}`
       | `LLM_${"URL" | "MODEL" | "KEY"}`
       | `WEBHOOK_${"URL" | "SECRET" | "SECRET_PREVIOUS"}`
-      | `OTLP_${"URL" | "HEADERS" | "SERVICE"}`
+      | `OTLP_${"URL" | "HEADERS" | "SERVICE" | "SAMPLE"}`
       | `EMBEDDINGS_${"URL" | "MODEL" | "KEY" | "DIMENSIONS"}`
       | "MESSAGE_INDEXING"
       | "RECALL_WEIGHTS"

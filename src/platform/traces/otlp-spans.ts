@@ -32,9 +32,9 @@ export const MEMORY_OPERATIONS: ReadonlyMap<string, string> = new Map([
 type Value = string | number | boolean | null;
 type Attributes = Readonly<Record<string, Value>>;
 
-/** The spans of a call, as OTLP has them in JSON. Null where the caller's trace is not sampled. */
-export function spansOf(call: TracedCall): object[] | null {
-  const trace = continued(call.traceparent) ?? begun(call.requestId);
+/** The spans of a call, as OTLP has them in JSON. Null where its trace is not sampled. `share`: of the traces that begin here. */
+export function spansOf(call: TracedCall, share: number): object[] | null {
+  const trace = continued(call.traceparent) ?? begun(call.requestId, share);
   if (!trace.isSampled) return null;
   const spanId = newSpanId();
   const span = (more: object): object => ({ traceId: trace.traceId, ...more });

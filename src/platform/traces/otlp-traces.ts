@@ -6,6 +6,8 @@ type OtlpOptions = {
   headers: Readonly<Record<string, string>>;
   /** The name of the service in its spans. */
   service: string;
+  /** The share of the traces without a caller's that are sent, from 0 to 1. */
+  share: number;
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   now: () => number;
 };
@@ -30,7 +32,7 @@ export class OtlpTraces implements Traces {
   }
 
   async send(call: TracedCall): Promise<void> {
-    const spans = spansOf(call);
+    const spans = spansOf(call, this.#options.share);
     if (spans === null) return;
     const began = this.#options.now();
     this.#underWay = this.#underWay.filter((one) => one > began - WITHIN_MS);

@@ -13,10 +13,16 @@ export function continued(header: string | null): TraceContext | null {
   return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** A trace that begins here. Its id is the request id, so that an answer, and a line of the log, lead to it. */
-export function begun(requestId: string | null): TraceContext {
+/**
+ * A trace that begins here. Its id is the request id, so that an answer, and a line of the log, lead to it. `share`: of such traces that are
+ * recorded, from 0 to 1.
+ */
+export function begun(requestId: string | null, share = 1): TraceContext {
   const id = requestId?.replaceAll("-", "") ?? "";
-  return { traceId: isId(id, 32) ? id : randomHex(16), parentId: null, isSampled: true };
+  const traceId = isId(id, 32) ? id : randomHex(16);
+  // The last 13 digits of a request id are random.
+  const isSampled = Number.parseInt(traceId.slice(-13), 16) < share * 16 ** 13;
+  return { traceId, parentId: null, isSampled };
 }
 
 export const newSpanId = (): string => randomHex(8);

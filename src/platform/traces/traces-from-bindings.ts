@@ -10,6 +10,8 @@ export type TraceBindings = {
   OTLP_HEADERS?: string;
   /** The name of the service in its spans; `cairn` unless set. */
   OTLP_SERVICE?: string;
+  /** The share of the calls without a `traceparent` that are traced; 1 unless set. */
+  OTLP_SAMPLE?: string;
 };
 
 const PATH = "/v1/traces";
@@ -34,7 +36,7 @@ export function tracesProblem(env: TraceBindings): string | null {
   return settings !== null && "problem" in settings ? `${settings.problem}: no traces are sent` : null;
 }
 
-type Settings = { url: URL; headers: Record<string, string> } | { problem: string };
+type Settings = { url: URL; headers: Record<string, string>; share: number } | { problem: string };
 
 function settingsOf(env: TraceBindings): Settings | null {
   const [given = "", list = ""] = [env.OTLP_URL?.trim(), env.OTLP_HEADERS?.trim()];
@@ -48,7 +50,9 @@ function settingsOf(env: TraceBindings): Settings | null {
     if (header === null) return { problem: "OTLP_HEADERS is not name=value, comma-separated" };
     headers[header.name] = header.value;
   }
-  return { url, headers };
+  const share = Number(env.OTLP_SAMPLE?.trim() || "1");
+  if (!(share >= 0 && share <= 1)) return { problem: "OTLP_SAMPLE is not a number from 0 to 1" };
+  return { url, headers, share };
 }
 
 /** A value may be percent-encoded: a comma has to be. */
