@@ -90,7 +90,7 @@ const context = rows(
   ["under a `prefix` | `n` ({20})", shown("entries")],
   ["`k` ({50}), `kinds`, `roles`, `tags`, `minScore`", valueOf(layer("recalled"), "K")],
   [
-    "{0.1} in a store of {300} documents or more, and up to {0.4}",
+    "{0.1} in a store of {300} documents or more, up to {0.4}",
     valueOf(least, /\[SHARE, MORE\] = \[([\d.]+)/),
     valueOf(least, /\[SMALL, LARGE\] = \[\d+, (\d+)/),
     valueOf(least, /\[SHARE, MORE\] = \[([\d.]+)/) + valueOf(least, /\[SHARE, MORE\] = \[[\d.]+, ([\d.]+)/),
@@ -267,8 +267,8 @@ const ingestInternals = rows(
     valueOf(windows, "CHARACTERS"),
     valueOf(windows, "CONTEXT"),
   ],
-  ["longer than {12,000} characters, and of an earlier", valueOf(prompt, "CHARACTERS")],
-  ["longer than {2,000}, it gets", valueOf(prompt, "CONTEXT_CHARACTERS")],
+  ["longer than {12,000} characters, and an earlier", valueOf(prompt, "CHARACTERS")],
+  ["one longer than {2,000}, is cut", valueOf(prompt, "CONTEXT_CHARACTERS")],
   ["A call takes {45} seconds at most", callSeconds],
   ["{Four} threads of a user are extracted", valueOf(runner, "THREADS")],
   ["waits {five} seconds at most", valueOf(runner, "ALARM_MS") / SECOND],
@@ -294,7 +294,7 @@ const ingestInternals = rows(
   ["messages are more than {20,000}", valueOf(`${checks}/check-fact.ts`, "COMPARISONS")],
   ["have more than {8,000} characters", valueOf(`${checks}/check-fact.ts`, "NAMING")],
   [
-    "more than {50,000} characters, holds more than {100} addresses and options, or shares more than {200,000} pairs",
+    "{50,000} cited characters, {100} addresses and options, {200,000} pairs",
     ...["TOLD", "TYPED", "COMPARISONS"].map((name) => valueOf(`${checks}/check-text.ts`, name)),
   ],
 );
