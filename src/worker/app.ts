@@ -27,7 +27,7 @@ import { nobody } from "./http/owner.ts";
 import { requireDecodablePath } from "./http/path.ts";
 import { newRouter, undocumented } from "./http/router.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
-import { SignIn } from "./sign-in/sign-in.ts";
+import { SignInServer } from "./sign-in/sign-in.ts";
 import { shardOf } from "../domain/ids.ts";
 import { auditOf } from "./routes/audit.ts";
 import { within } from "../platform/objects-within.ts";
@@ -179,7 +179,7 @@ export function services(env: Bindings, ports: Ports): Services {
       revoked,
       now: ports.now,
     }),
-    signIn: settings == null ? null : new SignIn({ ...ports, settings, revoked }),
+    signIn: settings == null ? null : new SignInServer({ ...ports, settings, revoked }),
     refusedCalls: new RefusedCalls(),
     recallMeter: new RecallMeter(),
     recallIds: new RecallIds(signingKeysOf(env.CAIRN_SECRET, env.CAIRN_SECRET_PREVIOUS)),

@@ -9,7 +9,7 @@ import type { Recent } from "./recent.ts";
 import type { Health, HEALTH_PARTS } from "../domain/schema/health.ts";
 import type { RevocationList } from "./auth/revocation-list.ts";
 import type { ConsoleSettings, RateLimits } from "./settings.ts";
-import type { SignIn } from "./sign-in/sign-in.ts";
+import type { SignInServer } from "./sign-in/sign-in.ts";
 import type { Ports } from "../platform/bindings.ts";
 import type { UserHash } from "../domain/ids.ts";
 import type { Location } from "../domain/location.ts";
@@ -20,7 +20,7 @@ export type Services = Ports & {
   secret?: string;
   authenticator: Authenticator;
   /** How people sign in for MCP; null where they cannot. */
-  signIn: SignIn | null;
+  signIn: SignInServer | null;
   /** This isolate's copy of the revoked tokens. */
   revoked: RevocationList;
   refusedCalls: RefusedCalls;

@@ -21,14 +21,14 @@ import {
   PATHS,
   resourceAt,
   type Server,
-  type SignIn,
+  type SignInServer,
   signInAt,
   type SignInMetadata,
 } from "../sign-in/sign-in.ts";
 
 type C = Context<AppEnv>;
 /** The sign-in of one request. */
-type Visit = { signIn: SignIn; server: Server; oauth: OAuthHelpers; origin: string };
+type Visit = { signIn: SignInServer; server: Server; oauth: OAuthHelpers; origin: string };
 type Serve = (c: C, visit: Visit) => Promise<Response>;
 
 /** The sign-in for MCP: OAuth 2.1 as the protocol's revision 2026-07-28 has it. */

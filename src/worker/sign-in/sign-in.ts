@@ -55,7 +55,7 @@ export const resourceMetadataAt = (origin: string): string => `${origin}${PATHS.
  * The sign-in at the name by which a call comes; null where people cannot sign in. Below the path of another Worker, the addresses
  * that the protocol fixes are not Cairn's. Without https a token could be read on its way, except on this machine.
  */
-export function signInAt(c: Context<AppEnv>): { signIn: SignIn; origin: string } | null {
+export function signInAt(c: Context<AppEnv>): { signIn: SignInServer; origin: string } | null {
   const { signIn } = c.get("services");
   if (signIn === null || c.get("basePath") !== "" || c.get("bound") !== undefined) return null;
   const { origin } = new URL(c.req.url);
@@ -66,7 +66,7 @@ export function signInAt(c: Context<AppEnv>): { signIn: SignIn; origin: string }
 export const isSignInToken = (token: string): boolean => token.includes(":");
 
 /** Lets people sign in for MCP by OAuth 2.1: Cairn is the authorization server, and the identity provider behind it knows the person. */
-export class SignIn {
+export class SignInServer {
   readonly settings: SignInSettings;
   readonly provider: IdentityProvider | null;
   readonly #deps: Dependencies;
