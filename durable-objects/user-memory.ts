@@ -337,6 +337,24 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return this.#parts.retentionDrive.set(given);
   }
 
+  // Restore
+
+  previewRestore(...args: Args<"previewRestore">) {
+    return this.#parts.restorer.preview(...args);
+  }
+
+  beginRestore(...args: Args<"beginRestore">) {
+    return this.#parts.restorer.begin(...args);
+  }
+
+  restart() {
+    this.ctx.abort("the object begins anew with an earlier state");
+  }
+
+  stepRestore(...args: Args<"stepRestore">) {
+    return this.#parts.restorer.step(...args);
+  }
+
   // Erasure
 
   eraseUser(...args: Args<"eraseUser">) {

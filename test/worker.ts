@@ -5,11 +5,11 @@ import type { Bindings } from "../src/platform/bindings.ts";
 import { memoryOf } from "../src/worker/rpc/memory.ts";
 import { createWorker } from "../src/worker/worker.ts";
 import { bindingsVersion, faultyPorts } from "./doubles/ports.ts";
-import { dieAfterDeleteAll, failTransactions } from "./doubles/storage.ts";
+import { dieAfterDeleteAll, failTransactions, keepStates } from "./doubles/storage.ts";
 
 export class UserMemory extends RealUserMemory {
   constructor(ctx: DurableObjectState, env: Bindings) {
-    super(ctx, env, faultyPorts(env));
+    super(keepStates(ctx), env, faultyPorts(env));
     failTransactions(ctx.storage);
     dieAfterDeleteAll(ctx);
   }

@@ -11,6 +11,7 @@ import {
   assembleIngest,
   assembleMemories,
   assembleRecall,
+  assembleRestore,
   assembleRetention,
   assembleThreads,
   assembleTransfer,
@@ -36,6 +37,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     ...assembleChanges(ground, ports, memories),
     ...assembleTransfer(ground, ports, { ...threads, ...memories }),
     ...assembleIngest(ground, ports, { ...threads, ...memories }),
+    ...assembleRestore(ground, ports, { ...threads, ...memories }),
     ...assembleRetention(ground, ports, { ...threads, ...memories }),
     ...assembleErasure(ground, ports, {
       ...fences,

@@ -2488,6 +2488,47 @@ class UserRetention(_UserRetention, total=False):
     last: UserRetentionLast
 
 
+class _RestoreBody(TypedDict):
+    # The time to set the user back to: one of the last 30 days, in milliseconds.
+    at: int
+
+
+class RestoreBody(_RestoreBody, total=False):
+    # Only lists what is lost and what comes back; `true` unless set.
+    dryRun: bool
+
+
+class RestoreLost(TypedDict):
+    """What goes."""
+
+    # Threads that began since.
+    threads: int
+    # Messages with a text since.
+    messages: int
+    # Memories that were stored, and corrections, since.
+    memoryVersions: int
+    # Entries that were set since, and are there.
+    entries: int
+
+
+class RestoreBack(TypedDict):
+    """What was deleted since, and comes back."""
+
+    threads: int
+    memories: int
+
+
+class Restore(TypedDict):
+    # Milliseconds since the epoch.
+    at: int
+    # `running`: the user is set back, and the database follows. The cron goes on; the same call, too.
+    status: Literal["dryRun", "running", "done"]
+    # What goes.
+    lost: RestoreLost
+    # What was deleted since, and comes back.
+    back: RestoreBack
+
+
 class RecallOutcome(TypedDict, total=False):
     # The ids of the memories that the answer used.
     used: List[str]
@@ -4022,6 +4063,13 @@ class Cairn(_Transport):
         DELETE /v1/users/{user}/retention
         """
         self.request("DELETE", ["v1", "users", user, "retention"], repeatable=True)
+
+    def restore_user(self, user: str, body: RestoreBody) -> Restore:
+        """Set a user back to an earlier time, or list what that would do.
+
+        POST /v1/users/{user}/restore
+        """
+        return self.request("POST", ["v1", "users", user, "restore"], body=body, repeatable=False)
 
     def recall_outcome(self, id: str, body: RecallOutcome) -> CountedOutcome:
         """Tell which memories of a recall were used.

@@ -25,6 +25,7 @@ import type { Erasure } from "../domain/schema/erasure.ts";
 import type { Extracted, ExtractKind, Ingest, Ingested } from "../domain/schema/ingest.ts";
 import type { ForgetMemoriesBody, Forgotten, MemoryFilter } from "../domain/schema/memory-filter.ts";
 import type { Memory, PatchMemoryBody, Similar, Superseded } from "../domain/schema/memory.ts";
+import type { Restore } from "../domain/schema/restore.ts";
 import type { ReviewedMemory } from "../domain/schema/review.ts";
 import type { Trust } from "../domain/schema/provenance.ts";
 import type { Answerable, RecallAnswer, RecallKind, TimeMode } from "../domain/schema/recall.ts";
@@ -449,6 +450,32 @@ export interface RetentionRpc {
   setRetention(owner: Owner | null, given: { tenant?: Retention; own?: Retention }): Promise<UserRetention>;
 }
 
+// Restore
+
+/** `numbers`: the last ones before the restore, with room. */
+export type RestorePreview = Pick<Restore, "lost" | "back"> & { numbers: RestoreMark["numbers"] };
+export type RestoreMark = {
+  at: number;
+  token: string;
+  numbers: { version: number; change: number; thread: number };
+};
+/** The next step: the object is set back; D1 loses later versions, gets those of then, and the catalogue follows. */
+export type RestorePlace =
+  | { part: "begin" }
+  | { part: "record"; after: readonly [id: string, version: number] }
+  | { part: "put"; after: number }
+  | { part: "threads"; after?: readonly [createdAt: number, id: string] };
+
+export interface RestoreRpc {
+  previewRestore(at: number): Promise<Result<RestorePreview>>;
+  /** The next session begins with the state of then. */
+  beginRestore(mark: RestoreMark): Promise<Result<null>>;
+  /** Ends the session: the call fails. */
+  restart(): Promise<void>;
+  /** Null after the last step. */
+  stepRestore(owner: UserHash, mark: RestoreMark, place: RestorePlace): Promise<Result<RestorePlace | null>>;
+}
+
 // Erasure
 
 export interface ErasureRpc {
@@ -473,4 +500,5 @@ export type UserMemoryRpc = EntriesRpc &
   UsageRpc &
   TransferRpc &
   RetentionRpc &
+  RestoreRpc &
   ErasureRpc;

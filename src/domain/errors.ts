@@ -61,6 +61,14 @@ export const errors = {
     409,
     "The user was erased during this call, and nothing was written after that. Send it again to store it.",
   ],
+  erased_since: [
+    409,
+    "Something of this user was erased since that time, and a restore would bring it back. Take a later time.",
+  ],
+  restore_unavailable: [
+    501,
+    "This object has no state of that time. Only Cloudflare keeps earlier states, for 30 days.",
+  ],
   precondition_failed: [412, "The stored version does not meet the request's condition."],
   parts_missing: [
     409,

@@ -39,6 +39,7 @@ import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
 import { erasures, receiptKeys } from "./routes/erasures.ts";
 import { ingests } from "./routes/ingests.ts";
+import { restore } from "./routes/restore.ts";
 import { retention } from "./routes/retention.ts";
 import { extraction } from "./routes/extraction.ts";
 import { health, PROBED_MS, RECENT_MS } from "./routes/health.ts";
@@ -92,6 +93,7 @@ export function createApp(
     predicateRules,
     extraction,
     retention,
+    restore,
     usage,
     metrics,
     statistics,

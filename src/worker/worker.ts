@@ -6,6 +6,7 @@ import { answerBy } from "./rpc/answer.ts";
 import { wakeErasures } from "./use-cases/erase.ts";
 import { wakeWebhook } from "./use-cases/webhook.ts";
 import { recount } from "./use-cases/statistics.ts";
+import { resumeRestores } from "./use-cases/restore.ts";
 import { tellRetention, upkeep } from "./use-cases/upkeep.ts";
 
 /** The Worker: HTTP, calls over service bindings, and the cron. Tests put doubles into `makePorts`. */
@@ -31,6 +32,7 @@ export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
       const done = await Promise.allSettled([
         upkeep(all),
         tellRetention(all),
+        resumeRestores(all),
         pruneAccess(all),
         wakeErasures(all),
         wakeWebhook(all),

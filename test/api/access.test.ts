@@ -80,7 +80,9 @@ describe("refuses to start with a route", () => {
 });
 
 it("reaches with an admin's token of one user only what is listed for that user", () => {
-  const admin = declared.filter(({ scope, owner }) => scope === "admin" && owner.kind !== "tenant");
+  const admin = declared.filter(
+    ({ scope, owner }) => scope === "admin" && owner.wholeTenantFor === undefined,
+  );
   expect(admin.map(operationOf)).toEqual(["GET /v1/threads", "POST /v1/users/{user}/sign-in-codes"]);
 });
 

@@ -66,6 +66,7 @@ export function faultyPorts(env: Bindings): Ports {
     },
     jobs: {
       get: (name) => read(() => real.jobs.get(name)),
+      unfinished: (prefix, limit) => read(() => real.jobs.unfinished(prefix, limit)),
       start: (job) => write("other", () => real.jobs.start(job)),
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
     },
@@ -244,6 +245,7 @@ function faultyErasures(real: ErasureRecords): ErasureRecords {
     versionsOfScope: (scope) => read(() => real.versionsOfScope(scope)),
     eraseVersions: (...given) => write("other", () => real.eraseVersions(...given), leave),
     running: (page) => read(() => real.running(page)),
+    anySince: (...given) => read(() => real.anySince(...given)),
     unfinished: () => read(() => real.unfinished()),
     hasThread: (id) => read(() => real.hasThread(id)),
     keys: () => read(() => real.keys()),

@@ -12,7 +12,7 @@ const FLOORS = [
   "memories threads",
   "vectorize entries",
   "ingest changes usage transfer",
-  "recall erasure retention",
+  "recall erasure retention restore",
   "context",
   "assemble",
 ];

@@ -22,6 +22,7 @@ import { migrations } from "../schema.ts";
 import type { IndexedText } from "../search-index/vector-store.ts";
 import { AgedConversations } from "../retention/aged-conversations.ts";
 import { RetentionDrive } from "../retention/retention-drive.ts";
+import { Restorer } from "../restore/restorer.ts";
 import { AgedMessages } from "../threads/aged-messages.ts";
 import { Conversations } from "../threads/conversations.ts";
 import { MessagePurger } from "../threads/message-purger.ts";
@@ -213,6 +214,17 @@ export function assembleRetention(
     auditLog,
   });
   return { retentionDrive: drive };
+}
+
+/** Sets the user back to an earlier time. */
+export function assembleRestore(
+  ground: Ground,
+  { records, erasures, catalogue }: Ports,
+  { conversations, pendingWrites: pending }: Threads & Memories,
+) {
+  return {
+    restorer: new Restorer({ ...ground, records, erasures, catalogue, conversations, pending }),
+  };
 }
 
 /** `abort`: stops the object without what was written since the last `await`. */

@@ -78,6 +78,29 @@ export class Removals {
     return row?.n ?? 0;
   }
 
+  /** Counts the things that were removed since a time: each id, all that went at once as one. */
+  countSince(order: ChangeOrder, at: number): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        "SELECT ifnull(SUM(ifnull(json_array_length(ids), 1)), 0) AS n FROM removals WHERE kind = ? AND at > ? AND erasure = 0",
+        order,
+        at,
+      )
+      .one().n;
+  }
+
+  /** True if an erasure began since a time. */
+  erasedSince(at: number): boolean {
+    return (
+      this.#sql.exec("SELECT 1 FROM removals WHERE at > ? AND erasure = 1 LIMIT 1", at).toArray().length > 0
+    );
+  }
+
+  /** Numbers up to this one are used up: a reader who stands before it begins anew. */
+  skipTo(order: ChangeOrder, n: number): void {
+    this.#sql.exec("INSERT OR REPLACE INTO removals_pruned (kind, n) VALUES (?, ?)", order, n);
+  }
+
   #prune(): void {
     const before = this.#now() - KEPT_MS;
     const old = this.#sql

@@ -218,6 +218,13 @@ export class Conversations {
     alarms.scheduleBy(now());
   }
 
+  /** Lets the alarm write or remove one thread in the catalogue. */
+  catalogueAgain(id: string): void {
+    const { alarms, now } = this.#deps;
+    this.#catalogue.enqueue(id);
+    alarms.scheduleBy(now());
+  }
+
   /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
   imported(owner: ThreadOwner, id: string | null): void {
     this.#noteOwner(owner);

@@ -238,6 +238,19 @@ export class ThreadStore implements Erasable {
     return this.#sql.exec<{ n: number }>("SELECT COALESCE(MAX(n), 0) AS n FROM threads").one().n;
   }
 
+  /** The greatest number that a thread was ever given. */
+  lastGiven(): number {
+    const given = "SELECT ifnull(MAX(seq), 0) AS n FROM sqlite_sequence WHERE name = 'threads'";
+    return this.#sql.exec<{ n: number }>(given).one().n;
+  }
+
+  /** Later threads and changes get numbers after these. Call `Removals.skipTo` for changes too, which stays. */
+  skipTo({ change, thread }: { change: number; thread: number }): void {
+    this.#sql.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
+    this.#sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", thread);
+    this.#lastChange = change;
+  }
+
   /** The id of a thread, also of a deleted one; null if there is none. */
   idOf(n: number): string | null {
     const [row] = this.#sql.exec<{ id: string }>("SELECT id FROM threads WHERE n = ?", n).toArray();

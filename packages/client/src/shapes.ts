@@ -24,6 +24,7 @@ import type * as signIn from "../../../src/domain/schema/sign-in.ts";
 import type * as statistics from "../../../src/domain/schema/statistics.ts";
 import type * as thread from "../../../src/domain/schema/thread.ts";
 import type * as transfer from "../../../src/domain/schema/transfer.ts";
+import type * as restore from "../../../src/domain/schema/restore.ts";
 import type * as retention from "../../../src/domain/schema/retention.ts";
 import type * as usage from "../../../src/domain/schema/usage.ts";
 
@@ -124,6 +125,8 @@ export type RememberedMemory = z.infer<typeof memory.RememberedMemory>;
 export type SimilarMemory = memory.Similar;
 export type PredicateRuleBody = z.infer<typeof predicate.PredicateRuleBody>;
 export type NamedPredicateRule = predicate.NamedPredicateRule;
+export type RestoreBody = z.infer<typeof restore.RestoreBody>;
+export type Restore = restore.Restore;
 export type Retention = retention.Retention;
 export type RetentionRule = retention.RetentionRule;
 export type RetentionCounts = retention.RetentionCounts;

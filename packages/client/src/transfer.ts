@@ -1,7 +1,7 @@
 import type { Bytes } from "../../../src/domain/binding.ts";
 import type { CairnHttp } from "./http.ts";
 import type { CallOptions } from "./options.ts";
-import type { Imported } from "./shapes.ts";
+import type { Imported, Restore, RestoreBody } from "./shapes.ts";
 
 /** Export and import of a user's data as JSON lines (docs/reference/export.md). */
 export class Transfer {
@@ -14,6 +14,15 @@ export class Transfer {
   /** Returns the export as a stream of bytes. It is complete if its last line has the type `end`. */
   export(user: string, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
     return this.#http.stream({ method: "GET", path: ["v1", "users", user, "export"] }, options);
+  }
+
+  /**
+   * Lists what it would do to set a user back to a time of the last 30 days; `dryRun: false` does it. Needs a token of `*` with the scope `admin`. A repeated
+   * call goes on with a restore that is `running`.
+   */
+  restore(user: string, body: RestoreBody, options: CallOptions = {}): Promise<Restore> {
+    const path = ["v1", "users", user, "restore"];
+    return this.#http.send({ method: "POST", path, json: body, repeatable: true, long: true }, options);
   }
 
   /**

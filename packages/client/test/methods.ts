@@ -19,6 +19,7 @@ export const methods: Record<string, (client: Cairn, at: Params) => Promise<unkn
   "GET /v1/erasures/{id}": ({ erasures }, at) => erasures.get(at.id),
   "GET /v1/users/{user}/export": ({ transfer }, at) => transfer.export(at.user),
   "POST /v1/users/{user}/import": ({ transfer }, at) => transfer.import(at.user, "{}"),
+  "POST /v1/users/{user}/restore": ({ transfer }, at) => transfer.restore(at.user, { at: 1 }),
   "POST /v1/reindex": ({ tenant }) => tenant.reindex(),
   "POST /v1/webhook/resume": ({ tenant }) => tenant.resumeWebhook(),
   "GET /v1/reindex": ({ tenant }) => tenant.reindexState(),

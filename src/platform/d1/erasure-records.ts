@@ -38,6 +38,8 @@ export interface ErasureRecords {
    * The ids of running erasures that were requested before a time, at most `limit`. `turn` selects the page.
    */
   running(page: RunningPage): Promise<string[]>;
+  /** True if an erasure of the user, of a thread or of a scope was requested since a time. */
+  anySince(user: UserHash, time: number): Promise<boolean>;
   /** Counts the running ones, and tells when the oldest was requested. */
   unfinished(): Promise<Unfinished>;
   hasThread(id: string): Promise<boolean>;
@@ -101,6 +103,15 @@ export class D1ErasureRecords implements ErasureRecords {
   async running({ before, limit, turn }: RunningPage): Promise<string[]> {
     const found = this.#prepare(SOME_RUNNING, before, limit, turn).all<{ id: string }>();
     return (await withDeadline(found, WITHIN_MS)).results.map(({ id }) => id);
+  }
+
+  async anySince(user: UserHash, time: number): Promise<boolean> {
+    const found = this.#prepare(
+      "SELECT 1 FROM erasures WHERE id BETWEEN ?1 || '.' AND ?1 || '/' AND state ->> '$.requestedAt' >= ?2 LIMIT 1",
+      user,
+      time,
+    ).first();
+    return (await withDeadline(found, WITHIN_MS)) !== null;
   }
 
   async unfinished(): Promise<Unfinished> {

@@ -1,10 +1,12 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { jobs, type JobRow } from "./tables.ts";
 
 /** The progress of long jobs. Every method rejects when D1 does not answer. */
 export interface Jobs {
   get(name: string): Promise<JobRow | undefined>;
+  /** Jobs that are not finished, whose names begin with these characters. */
+  unfinished(prefix: string, limit: number): Promise<JobRow[]>;
   /** Starts or restarts a job. */
   start(
     job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt" | "done">>,
@@ -22,6 +24,15 @@ export class D1Jobs implements Jobs {
 
   async get(name: string): Promise<JobRow | undefined> {
     return this.#db.select().from(jobs).where(eq(jobs.name, name)).get();
+  }
+
+  async unfinished(prefix: string, limit: number): Promise<JobRow[]> {
+    const named = sql`substr(${jobs.name}, 1, ${prefix.length}) = ${prefix}`;
+    return this.#db
+      .select()
+      .from(jobs)
+      .where(and(named, isNull(jobs.finishedAt)))
+      .limit(limit);
   }
 
   async start(job: Parameters<Jobs["start"]>[0]): Promise<void> {

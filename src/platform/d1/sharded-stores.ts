@@ -118,6 +118,7 @@ const shardedErasures = (
     erase: (_, { user }) => user,
     hasRows: (_, { user }) => user,
     versionsOfScope: ({ user }) => user,
+    anySince: (user) => user,
     eraseVersions: (user) => user,
   }),
   running: (page) => fromAllUnmarked(shards, (erasures) => erasures.running(page)),

@@ -1,0 +1,189 @@
+import { fail, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
+import type { UserHash } from "../../../src/domain/ids.ts";
+import type { RestoreMark, RestorePlace, RestorePreview } from "../../../src/contract/user-memory.ts";
+import type { Owner } from "../../../src/domain/memory/record.ts";
+import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import { OvertakenWrite } from "../../../src/platform/d1/write-errors.ts";
+import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
+import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
+import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
+import type { ErasureEpoch } from "../core/erasure-epoch.ts";
+import type { Removals } from "../core/removals.ts";
+import type { Transactions } from "../core/transactions.ts";
+import type { MemoryTable } from "../memories/memory-table.ts";
+import type { PendingWrites } from "../memories/pending-writes.ts";
+import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadStores } from "../threads/thread-stores.ts";
+import { lostSince } from "./lost-since.ts";
+
+type RestorerDependencies = {
+  storage: DurableObjectStorage;
+  sql: SqlStorage;
+  stores: Pick<ThreadStores, "threads">;
+  table: MemoryTable;
+  removals: Removals;
+  erasureEpoch: Pick<ErasureEpoch, "current">;
+  transactions: Transactions;
+  conversations: Pick<Conversations, "rewriteCatalogue" | "catalogueAgain">;
+  pending: PendingWrites;
+  records: Pick<MemoryRecords, "all" | "write">;
+  erasures: Pick<ErasureRecords, "eraseVersions">;
+  catalogue: Pick<ThreadCatalogue, "list">;
+  now: () => number;
+};
+
+/** The key of the mark of a restore that waits for the next session: the state of then does not have it. */
+const MARK = "restore";
+/** Rows of D1 that one step reads or writes. */
+const SLICE = 100;
+/** Room for numbers that are used between the look at them and the restart. */
+const [NUMBERS, THREADS] = [1_000_000, 1_000];
+
+/**
+ * Sets this object back to a time, by the platform's point-in-time recovery, and then lets D1 have what the object has: no memory and no
+ * thread of the user is in one of them alone. The Worker drives it, and keeps in D1 how far it is.
+ */
+export class Restorer {
+  readonly #deps: RestorerDependencies;
+
+  constructor(deps: RestorerDependencies) {
+    this.#deps = deps;
+  }
+
+  /** What is lost and what comes back; fails if there is no state of that time. */
+  async preview(at: number): Promise<Result<RestorePreview>> {
+    const { sql, removals, table, stores, erasureEpoch } = this.#deps;
+    // The first epoch is the time at which the storage began.
+    if (erasureEpoch.current > at) return invalidField("body.at", "is before the user's first write");
+    // D1 may have been set back, and not know of it.
+    if (removals.erasedSince(at)) return fail("erased_since");
+    const bookmark = await this.#bookmarkAt(at);
+    if (!bookmark.ok) return bookmark;
+    return ok({
+      lost: lostSince(sql, at),
+      back: { threads: removals.countSince("thread", at), memories: removals.countSince("memory", at) },
+      numbers: {
+        version: table.clock.lastVersion() + NUMBERS,
+        change: stores.threads.lastChange() + NUMBERS,
+        thread: stores.threads.lastGiven() + THREADS,
+      },
+    });
+  }
+
+  /** Lets the next session of the object begin with its state of then. */
+  async begin({ at, token }: RestoreMark): Promise<Result<null>> {
+    const bookmark = await this.#bookmarkAt(at);
+    if (!bookmark.ok) return bookmark;
+    this.#deps.storage.kv.put(MARK, token);
+    await this.#deps.storage.sync();
+    await this.#deps.storage.onNextSessionRestoreBookmark(bookmark.value);
+    return ok(null);
+  }
+
+  /** One step after the restart. Returns the next one, or null after the last; `begin` if the object is not set back yet. */
+  async step(
+    owner: UserHash,
+    { token, numbers }: RestoreMark,
+    place: RestorePlace,
+  ): Promise<Result<RestorePlace | null>> {
+    if (this.#deps.storage.kv.get(MARK) === token) return ok({ part: "begin" });
+    switch (place.part) {
+      case "begin":
+        this.#useUp(numbers);
+        return ok({ part: "record", after: ["", 0] });
+      case "record":
+        return this.#removeLater(owner, place.after);
+      case "put":
+        return this.#put(place.after);
+      default:
+        return this.#unlist(owner, place.after);
+    }
+  }
+
+  async #bookmarkAt(at: number): Promise<Result<string>> {
+    try {
+      return ok(await this.#deps.storage.getBookmarkForTime(at));
+    } catch (error) {
+      console.error({ message: "there is no earlier state of an object", error: String(error) });
+      return fail("restore_unavailable");
+    }
+  }
+
+  /** Numbers that were used since are not used again: readers of changes begin anew, and Vectorize may hold them. */
+  #useUp({ version, change, thread }: RestoreMark["numbers"]): void {
+    const { transactions, table, removals, stores, conversations } = this.#deps;
+    transactions.atomically(() => {
+      table.clock.reach(version);
+      removals.skipTo("memory", version);
+      removals.skipTo("thread", change);
+      stores.threads.skipTo({ change, thread });
+    });
+    conversations.rewriteCatalogue();
+  }
+
+  /** Removes from D1 what the object does not have. */
+  async #removeLater(owner: UserHash, after: readonly [string, number]): Promise<Result<RestorePlace>> {
+    const { records, erasures, table } = this.#deps;
+    const rows = await records.all(owner, { after, limit: SLICE });
+    return this.#between(async () => {
+      const here = new Map(
+        table.numbered(rows.map((row) => row.version)).map((row) => [row.version, row.id]),
+      );
+      const gone = rows.filter(({ id, version }) => here.get(version) !== id).map(({ version }) => version);
+      if (gone.length > 0) await erasures.eraseVersions(owner, gone);
+      const last = rows.length < SLICE ? undefined : rows.at(-1);
+      return last === undefined
+        ? { part: "put", after: 0 }
+        : { part: "record", after: [last.id, last.version] };
+    });
+  }
+
+  /** Puts into D1 what the object has. */
+  async #put(after: number): Promise<Result<RestorePlace>> {
+    const { table } = this.#deps;
+    return this.#between(async () => {
+      const versions = table
+        .changedBetween([after, Number.MAX_SAFE_INTEGER], SLICE)
+        .map(({ version }) => version);
+      const [last] = versions.slice(-1);
+      const owner = table.clock.owner();
+      if (last === undefined || owner === null) return { part: "threads" };
+      await this.#write(owner, table.numbered(versions));
+      return versions.length < SLICE ? { part: "threads" } : { part: "put", after: last };
+    });
+  }
+
+  /** No intent is needed: whoever dies here comes again. */
+  async #write(owner: Owner, put: readonly MemoryRow[]): Promise<void> {
+    const { table, records, now } = this.#deps;
+    try {
+      await records.write({ owner, seq: table.clock.tick(now()), put, forget: [] });
+    } catch (error) {
+      // D1 knows of later writes than the state of then.
+      if (error instanceof OvertakenWrite) table.clock.tick(error.seq);
+      throw error;
+    }
+  }
+
+  /** Lets the catalogue drop threads that the object does not have. */
+  async #unlist(owner: UserHash, after?: readonly [number, string]): Promise<Result<RestorePlace | null>> {
+    const { catalogue, stores, conversations } = this.#deps;
+    const rows = await catalogue.list({ owner, limit: SLICE, ...(after && { after }) });
+    for (const { id } of rows) if (stores.threads.get(id) === null) conversations.catalogueAgain(id);
+    const last = rows.length < SLICE ? undefined : rows.at(-1);
+    return ok(last === undefined ? null : { part: "threads", after: [last.createdAt, last.id] });
+  }
+
+  /** Between two writes of memories. Fails if an earlier one is pending. */
+  async #between(act: () => Promise<RestorePlace>): Promise<Result<RestorePlace>> {
+    let next: RestorePlace | undefined;
+    try {
+      await this.#deps.pending.betweenWrites(async () => {
+        next = await act();
+      });
+    } catch (error) {
+      console.error({ message: "D1 did not follow a restore", error: String(error) });
+    }
+    return next === undefined ? fail("storage_unavailable") : ok(next);
+  }
+}

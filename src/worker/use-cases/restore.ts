@@ -1,0 +1,106 @@
+import { v7 as uuidv7 } from "uuid";
+import type { RestoreMark, RestorePlace } from "../../contract/user-memory.ts";
+import { fail, invalidField, ok, type Result } from "../../domain/errors.ts";
+import type { UserHash } from "../../domain/ids.ts";
+import type { Restore } from "../../domain/schema/restore.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
+import type { JobRow } from "../../platform/d1/tables.ts";
+import type { Services } from "../services.ts";
+
+type Needs = Pick<Services, "jobs" | "erasures" | "userMemory" | "now">;
+/** How far a restore is, in its job. `begun`: the object begins with the state of then, now or with its next session. */
+type Progress = RestorePlace & { begun?: true };
+/** The job's contents. */
+type Restoring = RestoreMark & Pick<Restore, "lost" | "back">;
+
+const PREFIX = "restore ";
+const DAYS_MS = 30 * 24 * 60 * 60 * 1000;
+/** Steps of one call, of 100 rows of D1 each, and users whom one run of the cron resumes. */
+const [STEPS, RESUMED] = [100, 5];
+
+/** Sets a user back to a time, or lists what that would do. A restore that is under way goes on. */
+export async function restoreUser(
+  needs: Needs,
+  owner: UserHash,
+  { at, dryRun = true }: { at: number; dryRun?: boolean | undefined },
+): Promise<Result<Restore>> {
+  const { jobs, erasures, userMemory, now } = needs;
+  if (at > now() || at < now() - DAYS_MS) return invalidField("body.at", "is no time of the last 30 days");
+  const found = await d1Result(async () => ({
+    job: await jobs.get(PREFIX + owner),
+    erased: await erasures.anySince(owner, at),
+  }));
+  if (!found.ok) return found;
+  if (found.value.erased) return fail("erased_since");
+  const { job } = found.value;
+  if (!dryRun && job?.finishedAt === null && restoringIn(job).at === at) return proceed(needs, job);
+  const preview = await userMemory(owner).previewRestore(at);
+  if (!preview.ok) return preview;
+  const { lost, back } = preview.value;
+  if (dryRun) return ok({ at, status: "dryRun", lost, back });
+  // Before the first step: whoever dies in between leaves it to the cron.
+  const started = await d1Result(async () => {
+    const restoring: Restoring = { ...preview.value, at, token: uuidv7() };
+    await jobs.start({ name: PREFIX + owner, detail: JSON.stringify(restoring), startedAt: now() });
+    return jobs.get(PREFIX + owner);
+  });
+  if (!started.ok) return started;
+  return started.value === undefined ? fail("internal") : proceed(needs, started.value);
+}
+
+/** Goes on with restores that no call has ended, for the cron. */
+export async function resumeRestores(needs: Needs): Promise<void> {
+  for (const job of await needs.jobs.unfinished(PREFIX, RESUMED)) {
+    const { ok: isDone, ...failure } = await proceed(needs, job);
+    if (!isDone) console.error({ message: "a restore does not go on", ...failure });
+  }
+}
+
+async function proceed(needs: Needs, given: JobRow): Promise<Result<Restore>> {
+  const { jobs, userMemory } = needs;
+  const owner = given.name.slice(PREFIX.length);
+  const restoring = restoringIn(given);
+  const { at, lost, back } = restoring;
+  let job = given;
+  for (let i = 0; i < STEPS && job.finishedAt === null; i++) {
+    const next = await step(needs, owner, { restoring, progress: progressIn(job) });
+    if (!next.ok) return next;
+    const isLast = next.value === null;
+    // The index and Vectorize follow the memories. Before the job ends: it may be started twice.
+    if (isLast) await userMemory(owner).startReindex(owner);
+    const to = {
+      position: JSON.stringify(next.value),
+      done: job.done + 1,
+      finishedAt: isLast ? needs.now() : null,
+    };
+    const from = job;
+    const saved = await d1Result(() => jobs.advance(from, to));
+    if (!saved.ok) return saved;
+    job = { ...job, ...to };
+  }
+  return ok({ at, status: job.finishedAt === null ? "running" : "done", lost, back });
+}
+
+async function step(
+  { userMemory }: Needs,
+  owner: UserHash,
+  { restoring, progress }: { restoring: Restoring; progress: Progress },
+): Promise<Result<Progress | null>> {
+  const mark: RestoreMark = { at: restoring.at, token: restoring.token, numbers: restoring.numbers };
+  if (progress.part === "begin" && progress.begun !== true) {
+    const begun = await userMemory(owner).beginRestore(mark);
+    return begun.ok ? ok({ part: "begin", begun: true }) : begun;
+  }
+  const next = await userMemory(owner).stepRestore(owner, mark, progress);
+  if (!next.ok || next.value?.part !== "begin") return next;
+  // It is not set back yet. The object ends, and with it the call.
+  await userMemory(owner)
+    .restart()
+    .catch(() => undefined);
+  return ok({ part: "begin", begun: true });
+}
+
+// Both were written above.
+const restoringIn = ({ detail }: JobRow): Restoring => JSON.parse(detail) as Restoring;
+const progressIn = ({ position }: JobRow): Progress =>
+  position === "" ? { part: "begin" } : (JSON.parse(position) as Progress);
