@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { userHash } from "#domain/ids.ts";
 import {
+  allUsers,
   ask,
   type Cairn,
   CannotGoOn,
@@ -31,7 +32,6 @@ A directory is one backup. A run that was stopped continues: it keeps complete f
 For a backup every night, use a new directory each time: --out backup/$(date +%F).
 Only you can read the files (0600) and the directory (0700).`;
 
-type User = { userId: string; userHash: string };
 /** Attempts of one user's export that breaks off. */
 const TRIES = 5;
 /** Bytes at the end of an export that hold its last line. */
@@ -39,15 +39,6 @@ const TAIL = 200;
 const END = /(?:^|\n)\{"type":"end","lines":(\d+)\}\n$/;
 /** The first line and the last: nothing is kept of the user. */
 const NOTHING = 2;
-
-async function* allUsers(cairn: Cairn): AsyncGenerator<User, void> {
-  for (let cursor: string | undefined = ""; cursor !== undefined;) {
-    const path: string = `/v1/users?limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
-    const page = (await (await ask(cairn, path)).json()) as { items: User[]; cursor?: string };
-    yield* page.items;
-    ({ cursor } = page);
-  }
-}
 
 /** Under another name until its last line has come: a file that is there is whole. Answers whether anything is in it. */
 async function exportTo(file: string, cairn: Cairn, user: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx edgecairn token|export|import|doctor|mcp`: the commands of the repository that need nothing but a Cairn's address, as the build of
+// `npx edgecairn token|export|import|restore|doctor|mcp`: the commands of the repository that need nothing but a Cairn's address, as the build of
 // packages/client bundles them.
 import { argv, env, exit } from "node:process";
 import { version } from "../client/package.json";
@@ -8,6 +8,7 @@ const commands: Record<string, () => Promise<unknown>> = {
   token: () => import("./token.ts"),
   export: () => import("./export.ts"),
   import: () => import("./import.ts"),
+  restore: () => import("./restore.ts"),
   doctor: () => import("./doctor.ts"),
   mcp: () => import("./mcp.ts"),
 };
@@ -25,6 +26,7 @@ if (command === undefined) {
   export  writes a tenant's memory to files
   import  reads such files into a Cairn; with --from SOURCE, the exports of other systems,
           for which it needs the package @edgecairn/importers
+  restore sets users back to an earlier time
   doctor  says what is wrong with a deployment, and what to do
   mcp     prints how Claude Code, Codex, Cursor or VS Code gets a Cairn
 

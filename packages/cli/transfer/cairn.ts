@@ -64,6 +64,18 @@ function reasonOf(error: unknown): string {
   return cause.message || ("code" in cause ? String(cause.code) : error.message);
 }
 
+type User = { userId: string; userHash: string };
+
+/** All users of the tenant. */
+export async function* allUsers(cairn: Cairn): AsyncGenerator<User, void> {
+  for (let cursor: string | undefined = ""; cursor !== undefined;) {
+    const path: string = `/v1/users?limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+    const page = (await (await ask(cairn, path)).json()) as { items: User[]; cursor?: string };
+    yield* page.items;
+    ({ cursor } = page);
+  }
+}
+
 /** One after another, past those that cannot be done, each of which is named. Answers how many those are. */
 export async function pastFailures<T>(
   items: Iterable<T> | AsyncIterable<T>,
