@@ -1,5 +1,6 @@
 // The deployment as a whole: its health, what happens over time, and the registry.
 import { expect, it } from "vitest";
+import { costsOf } from "../../packages/console/src/overview/prices.ts";
 import { expectAccessible, goTo, hash, memory, newUser, open } from "./browser.ts";
 
 it("shows the health, what happens over time, the users, and what caches saved", async () => {
@@ -56,7 +57,9 @@ it("tells the cost of a month, and what fails", async () => {
   const field = glance.getByLabel("Messages that your app appends a month");
   await field.fill("2000000");
   await field.press("Enter");
-  await glance.getByRole("row", { name: "Messages, appended by two 2,000,000 $16.29" }).waitFor();
+  const none = { users: 0, memories: 0, threads: 0, recalls: 0 };
+  const dollars = costsOf({ ...none, messages: 2_000_000 }).messages.toFixed(2);
+  await glance.getByRole("row", { name: `Messages, appended by two 2,000,000 $${dollars}` }).waitFor();
   await glance.getByText("Cost a month", { exact: true }).waitFor();
   await expectAccessible(page);
   await page.route("**/health", async (route) => {
