@@ -115,6 +115,16 @@ describe("npm run mcp", () => {
     expect(await toolsAt(serverOf(stdout))).toContain("memory_recall");
   });
 
+  it.each(["claude", "codex", "cursor", "vscode"])(
+    "prints the address alone for %s where its user signs in",
+    (client) => {
+      const { stdout, stderr, status } = printed(["--client", client, "--sign-in"], { CAIRN_TOKEN: "" });
+      expect([status, stderr.includes("TOKEN")]).toEqual([0, false]);
+      expect(stdout).toContain(`${server.url}/mcp`);
+      expect(stdout).not.toMatch(/authorization|token/i);
+    },
+  );
+
   it("keeps a path of the address, and what a shell would read in it", () => {
     const url = "https://cairn.example.com/a$(b)'c;d/";
     const [, , , , , , , given] = argumentsOf("claude", printed(["--client", "claude", "--url", url]).stdout);
@@ -131,6 +141,7 @@ describe("npm run mcp", () => {
     [["--client", "claude", "--inline"], { CAIRN_TOKEN: "" }, "--inline"],
     [["--client", "claude", "--inline"], { CAIRN_TOKEN: '"; rm -rf /; "' }, "--inline"],
     [["--client", "codex", "--inline"], {}, "--inline"],
+    [["--client", "claude", "--inline", "--sign-in"], {}, "--sign-in"],
     [["--client", "claude", "--wide"], {}, "--wide"],
   ])("refuses %j %j", (args, env, reason) => {
     const { status, stdout, stderr } = printed(args, env);
