@@ -558,6 +558,80 @@ describe("a sign-in", () => {
   });
 });
 
+describe("while D1 does not answer", () => {
+  /** A database that fails statements with these words, once it is told to. */
+  function failing(words: RegExp) {
+    const control = { fails: false };
+    const lost = () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+    const broken = { bind: () => broken, first: lost, all: lost, run: lost, raw: lost };
+    const members = {
+      prepare: (text: string) => (control.fails && words.test(text) ? broken : env.DB.prepare(text)),
+      batch: (statements: D1PreparedStatement[]) =>
+        statements.some((one) => Object.is(one, broken)) ? lost() : env.DB.batch(statements),
+    };
+    const DB = new Proxy(env.DB, {
+      get: (target, name) => Reflect.get(members, name) ?? Reflect.get(target, name),
+    });
+    return { control, visitor: new Visitor({ ...WITH_CODES, DB }) };
+  }
+
+  it("apps and people get 503, and go on where they were", async () => {
+    const { control, visitor } = failing(/sign_ins/);
+    const { clientId, access, refresh } = await visitor.signIn(newUser());
+    control.fails = true;
+    const { page } = await visitor.open(clientId);
+    expect([page.status, page.location, page.headers.get("Retry-After")]).toEqual([503, null, "5"]);
+    const token503 = await visitor.refresh(clientId, refresh);
+    expect([token503.status, token503.body.error]).toEqual([503, "temporarily_unavailable"]);
+    expect(token503.headers.get("Retry-After")).toBe("2");
+    const called = await visitor.mcp(access);
+    expect([called.status, called.body.error.code]).toEqual([503, "storage_unavailable"]);
+    control.fails = false;
+    expect((await visitor.mcp(access)).status).toBe(200);
+    expect((await visitor.refresh(clientId, refresh)).status).toBe(200);
+  });
+
+  it("between the code and the grant, nobody is signed in, and another code works", async () => {
+    const { control, visitor } = failing(/INSERT INTO sign_ins/);
+    const user = newUser();
+    const clientId = await visitor.register();
+    const code = await visitor.codeFor(user);
+    const { address, handle } = await visitor.open(clientId);
+    control.fails = true;
+    const form = { handle, decision: "allow", scope: "read", code };
+    const answer = await visitor.call(address, { form });
+    expect([answer.status, answer.location]).toEqual([503, null]);
+    control.fails = false;
+    expect((await visitor.allow(clientId, code)).status).toBe(400);
+    expect((await visitor.allow(clientId, await visitor.codeFor(user))).status).toBe(302);
+  });
+
+  it("between the grant and its first token, the app's code is spent, and it starts again", async () => {
+    const { control, visitor } = failing(/INSERT INTO sign_ins/);
+    const user = newUser();
+    const clientId = await visitor.register();
+    const { location } = await visitor.allow(clientId, await visitor.codeFor(user));
+    const code = location?.searchParams.get("code") ?? "";
+    control.fails = true;
+    expect((await visitor.exchange(clientId, code)).status).toBe(503);
+    control.fails = false;
+    expect((await visitor.exchange(clientId, code)).body.error).toBe("invalid_grant");
+    expect((await visitor.signIn(user, clientId)).access).not.toBe("undefined");
+  });
+});
+
+it("one address registers as many apps as its rate lets it", async () => {
+  const visitor = new Visitor({ ...WITH_CODES, RATES: "", REGISTER_RATE: env.TEST_RATE });
+  const headers = { "CF-Connecting-IP": `2001:db8::${crypto.randomUUID().slice(0, 4)}` };
+  const json = { client_name: "x", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" };
+  const answers = [];
+  // Twice the limit and one: also when the minute ends in between, one is refused.
+  for (let i = 0; i < 11; i++) answers.push(await visitor.call("/oauth/register", { json, headers }));
+  const statuses = new Set(answers.map(({ status }) => status));
+  expect(statuses).toEqual(new Set([201, 429]));
+  expect(answers.find(({ status }) => status === 429)?.headers.get("Retry-After")).toBe("10");
+});
+
 describe("set up wrong", () => {
   it.each([
     ["SIGN_IN", { SIGN_IN: "yes" }],

@@ -34,7 +34,21 @@ export class SignInChanged extends Error {
   override readonly name = "SignInChanged";
 }
 
+/** D1 does not answer. The message is its own. */
+export class SignInsUnavailable extends Error {
+  override readonly name = "SignInsUnavailable";
+}
+
 const WITHIN_MS = 10_000;
+
+/** The library lets an error through as it is. */
+async function answered<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await withDeadline(work, WITHIN_MS);
+  } catch (cause) {
+    throw new SignInsUnavailable(String(cause), { cause });
+  }
+}
 /** The library sets an end for all but an app that the operator registers, which Cairn has no call for. */
 const NO_END = Number.MAX_SAFE_INTEGER;
 
@@ -100,9 +114,8 @@ export class D1SignIns implements SignIns {
 
   async list(user: UserHash, now: number): Promise<StoredSignIn[]> {
     const found = this.#db.prepare(OF_USER).bind(`grant:${user}`, now);
-    const { results } = await withDeadline(
+    const { results } = await answered(
       found.all<{ value: string; created_at: number; expires_at: number }>(),
-      WITHIN_MS,
     );
     return results.map(({ value, created_at: createdAt, expires_at: expiresAt }) => ({
       // The library wrote it.
@@ -128,7 +141,7 @@ export class D1SignIns implements SignIns {
   }
 
   async has(user: UserHash, upTo: number): Promise<boolean> {
-    return (await withDeadline(this.#db.prepare(HAS).bind(user, upTo).first<number>("n"), WITHIN_MS)) !== 0;
+    return (await answered(this.#db.prepare(HAS).bind(user, upTo).first<number>("n"))) !== 0;
   }
 
   async prune(time: number): Promise<void> {
@@ -137,7 +150,7 @@ export class D1SignIns implements SignIns {
 
   /** The rows that each statement changed. */
   async #run(statements: D1PreparedStatement[]): Promise<number[]> {
-    const done = await withDeadline(this.#db.batch(statements), WITHIN_MS);
+    const done = await answered(this.#db.batch(statements));
     return done.map(({ meta }) => meta.changes);
   }
 }
@@ -168,7 +181,7 @@ export class SignInStore {
 
   async get(key: string, { type = "text" }: { type?: "text" | "json" } = {}): Promise<unknown> {
     const found = this.#db.prepare(GET).bind(key, this.#now());
-    const row = await withDeadline(found.first<{ value: string; version: number }>(), WITHIN_MS);
+    const row = await answered(found.first<{ value: string; version: number }>());
     if (row === null) return null;
     this.#seen.set(key, row.version);
     return type === "json" ? JSON.parse(row.value) : row.value;
@@ -188,7 +201,7 @@ export class SignInStore {
       seen === undefined
         ? this.#insert(key, value, { metadata, now, end })
         : [this.#db.prepare(UPDATE).bind(key, seen, value, metadata, end)];
-    const [written] = await withDeadline(this.#db.batch(statements), WITHIN_MS);
+    const [written] = await answered(this.#db.batch(statements));
     if (written?.meta.changes !== 1) throw new SignInChanged();
     this.#seen.set(key, (seen ?? 0) + 1);
   }
@@ -198,7 +211,7 @@ export class SignInStore {
     this.#seen.delete(key);
     const statements =
       seen === undefined ? prepared(this.#db, REMOVE, key) : prepared(this.#db, REMOVE_SEEN, key, seen);
-    const [, removed] = await withDeadline(this.#db.batch(statements), WITHIN_MS);
+    const [, removed] = await answered(this.#db.batch(statements));
     if (seen !== undefined && removed?.meta.changes !== 1) throw new SignInChanged();
   }
 
@@ -207,7 +220,7 @@ export class SignInStore {
     // The character after the colon ends the range.
     const end = `${prefix.slice(0, -1)};`;
     const found = this.#db.prepare(LIST).bind(prefix, this.#now(), end, cursor, limit + 1);
-    const { results } = await withDeadline(found.all<{ key: string; metadata: string | null }>(), WITHIN_MS);
+    const { results } = await answered(found.all<{ key: string; metadata: string | null }>());
     const rows = results.slice(0, limit);
     const keys = rows.map(({ key, metadata }) => ({
       name: key,

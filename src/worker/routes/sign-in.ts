@@ -5,11 +5,12 @@ import { type ErrorCode, errors } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import { limits } from "../../domain/limits.ts";
 import { isShared } from "../../domain/token.ts";
-import { SignInChanged } from "../../platform/d1/sign-ins.ts";
+import { d1Result } from "../../platform/d1/d1-result.ts";
+import { SignInChanged, SignInsUnavailable } from "../../platform/d1/sign-ins.ts";
 import { spendCode } from "../auth/console-code.ts";
 import { NO_STORE } from "../http/answer.ts";
 import type { AppEnv } from "../http/context.ts";
-import { answerFailure, codeOfUnexpected, Refusal } from "../http/failure.ts";
+import { answerFailure, codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { bytesOf } from "../http/json-body.ts";
 import { nobody } from "../http/owner.ts";
 import { countAddress, countRegistration } from "../http/rates.ts";
@@ -59,7 +60,9 @@ async function refusedBy(c: C, error: unknown): Promise<Refused> {
     return { status: 400, reason: "The app's description of itself could not be read at its address." };
   if (error instanceof SignInChanged)
     return { status: 400, reason: "This sign-in was used already, or has ended meanwhile." };
-  const code: ErrorCode = codeOfUnexpected(error, c.get("requestId"));
+  const unexpected = codeOfUnexpected(error, c.get("requestId"));
+  const isStore = error instanceof SignInsUnavailable && unexpected === "internal";
+  const code: ErrorCode = isStore ? "storage_unavailable" : unexpected;
   return { status: errors[code][0], reason: errors[code][1] };
 }
 
@@ -138,7 +141,7 @@ serve(
     }
     const { secret = "", revocations, revoked, now } = c.get("services");
     const code = (form.get("code") ?? "").trim();
-    const spent = await spendCode(code, "mcp", { secret, revocations, revoked, now });
+    const spent = unwrap(await d1Result(() => spendCode(code, "mcp", { secret, revocations, revoked, now })));
     if (!spent.ok) {
       if (errors[spent.code][0] >= 500) throw new Refusal(spent);
       return askForConsent(c, visit, WRONG_CODE);
