@@ -126,14 +126,7 @@ function Listed({ user, left, total, hide, reload }: ListedProps) {
   };
   return (
     <>
-      <p class="quiet">
-        {plural(total, "memory waits", "memories wait")}.{" "}
-        {may(session, "write") && (
-          <>
-            Press <kbd>r</kbd> to release and <kbd>x</kbd> to reject the one that has the focus.
-          </>
-        )}
-      </p>
+      <Waits total={total} />
       {may(session, "write") && (
         <ReviewBar
           shown={left.length}
@@ -159,6 +152,20 @@ function Listed({ user, left, total, hide, reload }: ListedProps) {
         ))}
       </ul>
     </>
+  );
+}
+
+function Waits({ total }: { total: number }) {
+  const session = useSession();
+  return (
+    <p class="quiet">
+      {plural(total, "memory waits", "memories wait")}.{" "}
+      {may(session, "write") && (
+        <>
+          Press <kbd>r</kbd> to release and <kbd>x</kbd> to reject the one that has the focus.
+        </>
+      )}
+    </p>
   );
 }
 

@@ -57,26 +57,7 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
     <div class={id === undefined ? "split" : "split open"}>
       <section aria-label="Memories">
         <div class="bar">
-          <input
-            type="search"
-            aria-label="Filter by words"
-            placeholder="Filter by words"
-            value={words}
-            onInput={({ currentTarget }) => setQuery({ find: currentTarget.value })}
-          />
-          <select
-            aria-label="Kind"
-            value={kind ?? ""}
-            onChange={({ currentTarget }) => setQuery({ kind: currentTarget.value })}
-          >
-            <option value="">all kinds</option>
-            {KINDS.map((one) => (
-              <option key={one} value={one}>
-                {one}s
-              </option>
-            ))}
-          </select>
-          <Since />
+          <Filters />
           {may(session, "write") && (
             <button type="button" onClick={() => setAdding(!adding)} aria-expanded={adding}>
               Add
@@ -113,6 +94,34 @@ export function MemoriesPage({ user, id }: { user: string; id: string | undefine
         <MemoryPanel key={id} user={user} id={id} asOf={asOf} changed={reload} close={close} />
       )}
     </div>
+  );
+}
+
+function Filters() {
+  const { query } = useRoute();
+  return (
+    <>
+      <input
+        type="search"
+        aria-label="Filter by words"
+        placeholder="Filter by words"
+        value={query.get("find") ?? ""}
+        onInput={({ currentTarget }) => setQuery({ find: currentTarget.value })}
+      />
+      <select
+        aria-label="Kind"
+        value={query.get("kind") ?? ""}
+        onChange={({ currentTarget }) => setQuery({ kind: currentTarget.value })}
+      >
+        <option value="">all kinds</option>
+        {KINDS.map((one) => (
+          <option key={one} value={one}>
+            {one}s
+          </option>
+        ))}
+      </select>
+      <Since />
+    </>
   );
 }
 
