@@ -481,6 +481,22 @@ describe("a message that goes on from the one before", () => {
     expect(await firstOf(user, "Which date works for the read-through?")).toContain("7 June");
   });
 
+  it.each([
+    [
+      "How much was the oven?",
+      ["The new oven is a Bongard, it was delivered on 12 January.", "It set us back 18,400 euros."],
+    ],
+    ["How old is Jules?", ["Our apprentice Jules starts on 1 September.", "He is 17 and comes from Annecy."]],
+    [
+      "How many guests come to the wedding?",
+      ["The wedding is on 19 September at 12:30.", "About eighty guests."],
+    ],
+  ])("comes first if it has the amount, which a day or an hour is not: %s", async (query, lines) => {
+    const user = await talk(...lines.map((line): [string] => [line]));
+    expect(await firstOf(user, query)).toBe(lines[1]);
+    expect(await confidenceOf(user, query)).toBeGreaterThan(0.25);
+  });
+
   it("stays below the one that says the matter itself", async () => {
     const user = await talk(["The read-through is on 7 June."], ["All nine members are happy."]);
     expect(await firstOf(user, "When is the read-through?")).toContain("7 June");

@@ -7,10 +7,18 @@ type AnswerType = {
   has: RegExp;
   /** A line without it may be an answer too: it ranks lower, and the confidence does not count it. */
   isWeak?: true;
+  /** An amount, which the number of a day or an hour is not. */
+  isAmount?: true;
 };
 
-const NUMBER = String.raw`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|once|twice|thirty|forty|fifty|sixty|hundred|thousand|no|none)\b`;
+const NUMBER = String.raw`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|dozen|half|once|twice|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|no|none)\b`;
 const TIME = String.raw`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tonight|tomorrow|yesterday|noon|midnight|morning|evening|afternoon|night|weekend|week|month|year|spring|summer|autumn|winter|christmas|easter|ago|last|next|since|until|before|after|half past|quarter|(?:at|past|to) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\b`;
+const MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*";
+/** A day or an hour, whose number is no amount: "12 January", "at 8:15", "between 8 and 12". */
+const OF_DAY = new RegExp(
+  String.raw`\b\d{1,2}(?:st|nd|rd|th)?\s${MONTH}\b|\b${MONTH}\s\d{1,2}\b|\b\d{1,2}[:.]\d\d\s?(?:am|pm|h)?\b(?!\s?[€$£])|\bbetween \d{1,2} and \d{1,2}\b`,
+  "gi",
+);
 /** A name inside a sentence, behind a title, or at its beginning before a verb or a noun: "Wes bakes", "Annika's phone", "Mum: …". */
 const NAME = String.raw`\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.?\s\p{Lu}|(?<=[\p{L}\p{N},;:'’)–-]\s)(?!I\b)\p{Lu}\p{L}+|^\p{Lu}\p{L}+(?:['’]s\b|:|\s(?:\p{Lu}|\p{Ll}+s\b|is\b|has\b|was\b|will\b|and\b|can\b|said\b))`;
 const CURRENCY = String.raw`[€$£¥]|\b(?:euros?|dollars?|pounds?|pence|cents?|eur|usd|gbp|chf|bucks|kr|crowns?|francs?|yen|free)\b|\b\d+p\b`;
@@ -28,9 +36,11 @@ const types: readonly AnswerType[] = [
       `${CURRENCY}|(?<![:.\\d])\\b(?!(?:19|20)\\d\\d\\b)\\d{2,}\\b(?!:\\d|\\s*(?:${UNIT})\\b)`,
       "i",
     ),
+    isAmount: true,
   },
   // Age.
   {
+    isAmount: true,
     asks: /\bhow old\b|\bwhat age\b/i,
     has: /\byears? old|\bborn\b|\bturn(?:s|ed|ing)?\b|\baged?\b|\bis (?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|\b\d{1,3}(?: years)?\b(?!\d|:| ?(?:am|pm|%|euros?|pounds|dollars))/i,
   },
@@ -108,5 +118,6 @@ export function typeTest(question: string, { weak = false } = {}): (text: string
   // "How much did it cost to fix the boiler?" asks for a price, and for no mend.
   const others = all.filter(({ has }) => has !== MEND);
   const asked = others.length > 0 ? others : all;
-  return (text) => asked.some(({ has }) => !has.test(text));
+  return (text) =>
+    asked.some(({ has, isAmount }) => !has.test(isAmount === true ? text.replaceAll(OF_DAY, "") : text));
 }

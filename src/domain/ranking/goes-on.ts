@@ -16,8 +16,6 @@ export function* goingOn(
   pieces: readonly PieceMatch[],
 ): Generator<[i: number, match: { soft: number; exact: number }]> {
   for (const [i, one] of pool.entries()) {
-    // A question that goes on has no answer.
-    if (one.kind !== "assistant" || one.text.length > SHORT || one.text.includes("?")) continue;
     const before = leadingTo(one, pool);
     if (before.length === 0) continue;
     let [soft, exact] = [0, 0];
@@ -30,9 +28,14 @@ export function* goingOn(
   }
 }
 
-/** The places of the messages before one in its sitting, the nearest first, up to a long one. */
-function leadingTo({ before, sitting }: PooledCandidate, pool: readonly PooledCandidate[]): number[] {
+/** The places of the messages that one goes on from, the nearest first: those before it in its sitting, up to a long one. */
+export function leadingTo(
+  { before, sitting, kind, text }: PooledCandidate,
+  pool: readonly PooledCandidate[],
+): number[] {
   const places: number[] = [];
+  // A question that goes on has no answer.
+  if (kind !== "assistant" || text.length > SHORT || text.includes("?")) return places;
   for (let at = before; at !== undefined && places.length < REACH; at = pool[at]?.before) {
     const one = pool[at];
     if (one === undefined || one.sitting !== sitting || one.text.length > BEFORE) break;

@@ -1,6 +1,7 @@
 import { typeTest } from "./answer-type.ts";
 import { judgeEchoes } from "./echoes.ts";
 import type { WordStatistics } from "./features.ts";
+import { leadingTo } from "./goes-on.ts";
 import { type Judgement, MOST_COMPARED, type Reading, type StatementWeights } from "./judgement.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { StatementReader } from "./statements.ts";
@@ -58,10 +59,30 @@ export function secondStage(
     const judgement = judged[i];
     if (judgement !== undefined && lacks && !onlyAsks) judgement.added += weights.lacks;
   }
+  liftAnswers(judged, { readings, pool, sums });
   judgeEchoes(judged, { question, asked, readings, pool, sums, reader, weights });
   if (words !== null) {
     const after = sums.map((sum, i) => sum + (judged[i]?.added ?? 0));
     orderByTime(judged, { question, asked, readings, sums: after, words, isPast, until, reader, weights });
   }
   return judged;
+}
+
+/** A message with an answer of the asked type has the rank of the one that it goes on from, if that one lacks it. */
+function liftAnswers(
+  judged: readonly Judgement[],
+  {
+    readings,
+    pool,
+    sums,
+  }: { readings: readonly Reading[]; pool: readonly PooledCandidate[]; sums: readonly number[] },
+): void {
+  const lacking = new Set(readings.flatMap(({ i, lacksType }) => (lacksType ? [i] : [])));
+  for (const { i, one, lacksType, onlyAsks } of readings) {
+    const judgement = judged[i];
+    if (judgement === undefined || lacksType || onlyAsks || judgement.isOfOther === true) continue;
+    const before = leadingTo(one, pool).find((at) => lacking.has(at));
+    if (before === undefined) continue;
+    judgement.added = Math.max(judgement.added, (sums[before] ?? 0) - (sums[i] ?? 0));
+  }
 }
