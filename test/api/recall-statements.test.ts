@@ -96,6 +96,11 @@ describe("an echo of the question", () => {
     expect(await firstOf(await whoSaid(text, ...OTHERS), query)).toBe(text);
   });
 
+  it("is none if it states what the question asks to be told of, yes or no", async () => {
+    const user = await whoSaid("The bike shed is locked on Mondays.", ...OTHERS, "On Mondays I bake.");
+    expect(await firstOf(user, "Is the bike shed locked on Mondays?")).toContain("is locked");
+  });
+
   it("says nothing where an assistant denies to know", async () => {
     const user = await whoHas("Invoice terms for the mill: 30 days.", ...OTHERS);
     const { id } = await create(user);

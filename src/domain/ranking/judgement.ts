@@ -3,21 +3,11 @@ import type { Statements } from "./statements.ts";
 
 /**
  * The weights of what candidates are to the question and to each other. `echo`: asks, and adds at most one word to the question.
- * `asks`: asks, and adds two or three; or is an assistant's message that states what the question says, and no more. `lacks`: has
- * no answer of the type that is asked for. `whose`: is of the person in question, and its opposite for somebody else. `reply`: the share of
- * an echo's sum that its reply has at least. `later`: of a later statement on the same matter, by how close the two are. `change`:
- * if it names a change; `gap`: and the share of what it lacks to the earlier one.
+ * `asks`: asks, and adds two or three. `lacks`: has no answer of the type that is asked for. `whose`: is of the person in question,
+ * and its opposite for somebody else. `later`: of a later statement on the same matter, by how close the two are. `change`: if it
+ * names a change; `gap`: and the share of what it lacks to the earlier one.
  */
-export const statementWeights = [
-  "echo",
-  "asks",
-  "lacks",
-  "whose",
-  "reply",
-  "later",
-  "change",
-  "gap",
-] as const;
+export const statementWeights = ["echo", "asks", "lacks", "whose", "later", "change", "gap"] as const;
 export type StatementWeights = Record<(typeof statementWeights)[number], number>;
 
 /** The findings of the second stage about a candidate, and the number that it adds to its sum. */
@@ -28,7 +18,7 @@ export type Judgement = {
   /** It is about somebody else than the question. */
   isOfOther?: boolean;
   /** The reason for which its sum changes. */
-  reason?: "echo" | "request" | "reply" | "later" | "earlier";
+  reason?: "echo" | "request" | "later" | "earlier";
   /** The place in the pool of a statement that replaces this one. */
   replacedBy?: number;
 };

@@ -23,8 +23,6 @@ export function reasonOf(
       return "It asks what the query asks, and says no more.";
     case "request":
       return "It asks, and states nothing.";
-    case "reply":
-      return "It replies to a message that asks the same.";
     case "earlier":
       return "It was so before, as the query asks.";
     default:

@@ -60,7 +60,7 @@ export function secondStage(
     if (judgement !== undefined && lacks && !onlyAsks) judgement.added += weights.lacks;
   }
   liftAnswers(judged, { readings, pool, sums });
-  judgeEchoes(judged, { question, asked, readings, pool, sums, reader, weights });
+  judgeEchoes(judged, { question, asked, readings, weights });
   if (words !== null) {
     const after = sums.map((sum, i) => sum + (judged[i]?.added ?? 0));
     orderByTime(judged, { question, asked, readings, sums: after, words, isPast, until, reader, weights });
