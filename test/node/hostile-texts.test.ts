@@ -10,7 +10,7 @@ import { bodyWith, type Call, callsOf, type Document, nameOf, type TextField } f
 const repeated = (text: string) => (length: number) =>
   text.repeat(Math.ceil(length / text.length)).slice(0, length);
 const HOSTILE = {
-  "repeated words": repeated("tea and "),
+  "repeated words": repeated("my tea and "),
   punctuation: repeated("-.:,'\"/"),
   digits: repeated("1/"),
   "one endless word": repeated("a"),

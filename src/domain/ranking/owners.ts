@@ -13,8 +13,11 @@ const VERB = /^(?:what|who|where|when|how|it|that|there|here|he|she|let)['’]s$
 /** The owner may be named before it. */
 const PRONOUN = /^(?:his|her|their|its)$/;
 
-/** A thing as it is owned: "my dog's name", "Ann's new phone". `owner`: null for the speaker. `things`: stems, the nearest first. */
-type Owned = { owner: string | null; things: readonly string[] };
+/**
+ * A thing as it is owned: "my dog's name", "Ann's new phone". `owner`: null for the speaker; `isName`: it has a capital. `things`:
+ * stems, the nearest first.
+ */
+type Owned = { owner: string | null; isName: boolean; things: readonly string[] };
 
 const ownedIn = (text: string): Owned[] =>
   [...text.matchAll(OWNED)].flatMap(([, word = "", ...after]) => {
@@ -25,29 +28,43 @@ const ownedIn = (text: string): Owned[] =>
     return [
       {
         owner: owner === "my" || owner === "our" ? null : owner,
+        isName: /^\p{Lu}/u.test(word),
         things: things.map((one) => stem(folded(one))),
       },
     ];
   });
+
+/** The owners in a text by their things. */
+function byThing(text: string): ReadonlyMap<string, readonly Owned[]> {
+  const owners = new Map<string, Owned[]>();
+  for (const owned of ownedIn(text))
+    for (const thing of new Set(owned.things)) owners.set(thing, [...(owners.get(thing) ?? []), owned]);
+  return owners;
+}
 
 /**
  * Tells of a text if it says something of a thing in question, and only of somebody else's: "his dog" is not "my dog". The question is
  * read once. "Our" in a question may mean a company's or a family's, and is no owner there.
  */
 export function ownerTest(question: string): (one: PooledCandidate, text: string) => boolean {
-  const asked = ownedIn(question.replaceAll(/\bour\b/giu, "the")).filter(
+  const owned = ownedIn(question.replaceAll(/\bour\b/giu, "the")).filter(
     ({ owner }) => owner === null || !PRONOUN.test(owner),
   );
+  // A long question may say one thing many times.
+  const asked = [...new Map(owned.map((one) => [`${one.owner} ${one.things.join(" ")}`, one])).values()];
   if (asked.length === 0) return () => false;
   return (one, text) => {
-    const said = ownedIn(text.replaceAll(/\bthe user['’]s\b/giu, "my"));
-    return asked.some(({ owner, things }) => {
-      const thing = things.find((word) => said.some((other) => other.things.includes(word)));
-      if (thing === undefined || (owner !== null && isNamed(one, owner))) return false;
-      const owners = said.flatMap((other) => (other.things.includes(thing) ? [other.owner] : []));
+    const said = byThing(text.replaceAll(/\bthe user['’]s\b/giu, "my"));
+    if (said.size === 0) return false;
+    let stems: string[] | undefined;
+    return asked.some((mine) => {
+      const thing = mine.things.find((word) => said.has(word));
+      if (thing === undefined || (mine.owner !== null && isNamed(one, mine.owner))) return false;
+      const owners = said.get(thing) ?? [];
+      if (!owners.every((other) => isAnother(other, mine, one))) return false;
       // A thing without an owner may be anybody's.
-      const times = wordsOf(text).filter((word) => stem(folded(word)) === thing).length;
-      return times <= owners.length && owners.every((other) => isAnother(other, { owner, one }));
+      stems ??= wordsOf(text).map((word) => stem(folded(word)));
+      return stems.filter((word) => word === thing).length <= owners.length;
     });
   };
 }
@@ -56,11 +73,17 @@ const isNamed = ({ text, speaker }: PooledCandidate, owner: string): boolean =>
   mentions(text, owner) || (speaker !== null && mentions(speaker, owner));
 
 /** True for the owner of a thing in a text who is not the one in question. */
-function isAnother(
-  said: string | null,
-  { owner, one }: { owner: string | null; one: PooledCandidate },
-): boolean {
-  if (owner === null)
-    return said !== null && one.kind !== "people" && !(said === "your" && one.role === "assistant");
-  return said === null || !(PRONOUN.test(said) || mayBeSame(said, owner));
+function isAnother(said: Owned, asked: Owned, one: PooledCandidate): boolean {
+  const isPronoun = said.owner !== null && PRONOUN.test(said.owner);
+  if (asked.owner === null)
+    return (
+      said.owner !== null &&
+      one.kind !== "people" &&
+      !(said.owner === "your" && one.role === "assistant") &&
+      // "The user keeps their passport …".
+      !(isPronoun && /\bthe user\b/i.test(one.text))
+    );
+  if (said.owner === null) return true;
+  // A dog's vet may be told of by the dog's name.
+  return !(isPronoun || mayBeSame(said.owner, asked.owner) || (said.isName && !asked.isName));
 }
