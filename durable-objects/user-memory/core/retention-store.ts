@@ -72,15 +72,15 @@ export class RetentionStore {
     return dueAt;
   }
 
-  /** Notes deletions, in their transaction. `newId`: of the event that counts them. */
-  note(counts: Partial<RetentionCounts>, { now, newId }: { now: number; newId: () => string }): void {
+  /** Notes deletions of the round of this time, in their transaction. `newId`: of the event that counts them. */
+  note(counts: Partial<RetentionCounts>, { at, newId }: { at: number; newId: () => string }): void {
     const { noted, last } = this.get() ?? NEW;
-    const sum = { threads: 0, messages: 0, memories: 0, ...(last?.at === now && last), at: now };
+    const sum = { threads: 0, messages: 0, memories: 0, ...(last?.at === at && last), at };
     for (const what of RETAINED) {
       const count = counts[what] ?? 0;
       if (count === 0) continue;
       sum[what] += count;
-      noted[what] = { id: newId(), at: now, ...noted[what], count: (noted[what]?.count ?? 0) + count };
+      noted[what] = { id: newId(), at, ...noted[what], count: (noted[what]?.count ?? 0) + count };
     }
     this.set({ noted, last: sum });
   }

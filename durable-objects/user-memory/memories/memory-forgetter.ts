@@ -108,18 +108,14 @@ export class MemoryForgetter {
     });
   }
 
-  /** Deletes memories whose time is over, but no entry. In turn. False while D1 has not confirmed it. */
-  async forgetInTurn(owner: Owner, ids: readonly string[]): Promise<boolean> {
-    const keepEntries = { keepEntries: true };
-    this.#forget(owner, this.#with(ids, keepEntries), keepEntries);
-    return this.#deps.pending.flush();
-  }
-
-  /** Deletes memories that are past their age, with their entries. `noted`: called in that transaction. In turn. */
-  async forgetAged(owner: Owner, ids: readonly string[], noted: () => void): Promise<boolean> {
+  /**
+   * Deletes these memories and nothing else: their entries may be younger, and others may name them. In turn. `noted`: called in the
+   * same transaction. False while D1 has not confirmed it.
+   */
+  async forgetInTurn(owner: Owner, ids: readonly string[], noted = () => {}): Promise<boolean> {
     const { pending, transactions } = this.#deps;
     transactions.atomically(() => {
-      this.#forget(owner, this.#with(ids), {});
+      this.#forget(owner, ids, { keepEntries: true });
       noted();
     });
     return pending.flush();

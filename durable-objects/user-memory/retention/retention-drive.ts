@@ -26,7 +26,7 @@ type RetentionDependencies = {
   stores: Pick<ThreadStores, "threads" | "lineage">;
   owner: Pick<OwnerRecord, "get">;
   pending: PendingWrites;
-  forgetter: Pick<MemoryForgetter, "forgetAged">;
+  forgetter: Pick<MemoryForgetter, "forgetInTurn">;
   auditLog: Pick<AuditLog, "add">;
   alarms: AlarmScheduler;
   now: () => number;
@@ -77,19 +77,24 @@ export class RetentionDrive {
     };
   }
 
-  /** Sets rules. They are applied after an hour. Of the tenant, an object without data learns when it has some. */
+  /**
+   * Sets rules. They are applied after an hour; the same rules again put off nothing. Of the tenant, an object without data learns when
+   * it has some.
+   */
   set(given: Rules): UserRetention {
-    const { store, alarms, now } = this.#deps;
+    const { store } = this.#deps;
     const isNews = Object.keys(given.own ?? {}).length > 0;
-    if (isNews || store.get() !== null || this.#hasData) {
-      store.set({
-        ...(given.tenant !== undefined && { tenant: given.tenant }),
-        ...(given.own !== undefined && { own: given.own }),
-        dueAt: null,
-      });
-      if (this.#hasRules) alarms.scheduleBy(store.changed(now()));
-    }
+    if (isNews || store.get() !== null || this.#hasData) this.#change(given);
     return this.view();
+  }
+
+  #change(given: Rules): void {
+    const { store, alarms, now } = this.#deps;
+    const before = JSON.stringify(this.#rules());
+    store.set(given);
+    if (JSON.stringify(this.#rules()) === before) return;
+    store.set({ dueAt: null });
+    if (this.#hasRules) alarms.scheduleBy(store.changed(now()));
   }
 
   async run(): Promise<void> {
@@ -97,18 +102,24 @@ export class RetentionDrive {
     const { store, now, conversations } = this.#deps;
     const dueAt = this.nextDue();
     if (dueAt === null || dueAt > now()) return;
-    const at = now();
+    // An alarm that goes on with a round keeps its time.
+    const at = store.get()?.last?.at === dueAt ? dueAt : now();
+    store.set({ dueAt: at });
     const { messages } = store.plan();
     const bounds = { before: messages === null ? null : at - messages, now: at };
     let more = true;
-    for (let slice = 0; slice < SLICES && more; slice++) {
+    for (let slice = 0; slice < SLICES && more && this.#goesOn(at); slice++) {
       more = conversations.deleteSome(bounds);
       await turn();
     }
     if (await this.#deleteMemories(at)) more = true;
     await this.#audit();
-    // A call may have changed the rules meanwhile, or erased the user.
-    if (this.nextDue() === dueAt) store.set({ dueAt: more ? at : this.#nextRound(at) });
+    if (this.#goesOn(at)) store.set({ dueAt: more ? at : this.#nextRound(at) });
+  }
+
+  /** False if a call has changed the rules since the round of this time began, or erased the user. */
+  #goesOn(at: number): boolean {
+    return this.nextDue() === at;
   }
 
   /** Deletes a slice of the memories that are past their rules. Returns whether there may be more. */
@@ -121,20 +132,21 @@ export class RetentionDrive {
     await pending.inTurn(async () => {
       // A pending write may change a memory. D1 is away then, and the chore comes again.
       if (!(await pending.flush())) throw new Error("D1 does not take the writes before a deletion");
+      if (!this.#goesOn(at)) return;
       const found = rules.map((rule) => memories.ids(rule, { now: at, limit: MEMORIES }));
       const ids = [...new Set(found.flat())];
       if (ids.length === 0) return;
       more = found.some((some) => some.length >= MEMORIES);
-      const deleted = await forgetter.forgetAged(owner, ids, () => this.noted({ memories: ids.length }));
+      const deleted = await forgetter.forgetInTurn(owner, ids, () => this.noted({ memories: ids.length }));
       if (!deleted) throw new Error("D1 does not take the deletion of memories");
     });
     return more;
   }
 
-  /** Notes a deletion for the audit log, in its transaction. */
+  /** Notes a deletion of this round for the audit log, in its transaction. */
   noted(counts: Parameters<RetentionStore["note"]>[0]): void {
-    const now = this.#deps.now();
-    this.#deps.store.note(counts, { now, newId: () => uuidv7({ msecs: now }) });
+    const at = this.nextDue() ?? this.#deps.now();
+    this.#deps.store.note(counts, { at, newId: () => uuidv7({ msecs: at }) });
   }
 
   /** Writes the events of what was deleted. An event that is written twice counts once. */
@@ -153,13 +165,12 @@ export class RetentionDrive {
 
   /** A new user's object asks D1 once for the tenant's rules. Later ones come from the cron. */
   async #askTenant(): Promise<void> {
-    const { store, settings, alarms, now } = this.#deps;
+    const { store, settings } = this.#deps;
     if ((store.get()?.tenant ?? null) !== null || !this.#hasData) return;
     const tenant = await settings.get();
     // Meanwhile the user may be erased, and the cron may have brought later rules.
     if ((store.get()?.tenant ?? null) !== null || !this.#hasData) return;
-    store.set({ tenant });
-    if (this.#hasRules) alarms.scheduleBy(store.changed(now()));
+    this.#change({ tenant });
   }
 
   get #hasData(): boolean {

@@ -46,7 +46,7 @@ export type Retention = z.infer<typeof Retention>;
 
 /** Something of it: a call that lost its body takes no rule away. */
 export const RetentionBody = Retention.refine(
-  ({ messages, memories }) => messages !== undefined || memories !== undefined,
+  ({ messages, memories = [] }) => messages !== undefined || memories.length > 0,
   "sets nothing: it has `messages` or `memories`; a DELETE takes all away",
 ).openapi("RetentionBody");
 
