@@ -5,8 +5,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { UserMemory } from "../../durable-objects/user-memory.ts";
 import { AgedConversations } from "../../durable-objects/user-memory/retention/aged-conversations.ts";
 import { userHash } from "../../src/domain/ids.ts";
+import { services } from "../../src/worker/app.ts";
+import { tellRetention } from "../../src/worker/use-cases/upkeep.ts";
 import { call, newUser } from "../call.ts";
 import { START, control, restore } from "../doubles/control.ts";
+import { faultyPorts } from "../doubles/ports.ts";
 import { ScriptedModel } from "../doubles/language-models.ts";
 import { listTexts, patch, recallTexts, remember, remembered, rememberMany } from "../memory-calls.ts";
 import { append, create, fork, said, say, threadOf } from "../thread-calls.ts";
@@ -381,6 +384,49 @@ describe("the tenant's rules", () => {
     later(31 * DAY);
     await ring(user);
     expect((await call(`/v1/threads/${id}`)).status).toBe(404);
+  });
+
+  it("reach the users after one whose object fails, and that one later", async () => {
+    const { jobs, retention: rules, now } = services(env, faultyPorts(env));
+    const told: string[] = [];
+    let isFull = true;
+    const setRetention = async (user: string) => {
+      if (user === "b" && isFull) throw new Error("b is full");
+      told.push(user);
+    };
+    const needs = {
+      jobs,
+      retention: rules,
+      now,
+      records: {
+        owners: async ({ after = "" }) => ["a", "b", "c"].filter((user) => user > after),
+      },
+      userMemory: (user: string) => ({ setRetention: async () => setRetention(user) }),
+    } as unknown as Parameters<typeof tellRetention>[0];
+    await putTenant({ messages: "33d" });
+    const status = async () => (await call("/v1/retention")).body;
+    for (let hour = 0; hour < 2; hour++) await tellRetention(needs);
+    expect(told).toEqual(["a", "c"]);
+    expect(await status()).toMatchObject({ status: "running", users: 2 });
+    isFull = false;
+    await tellRetention(needs);
+    expect(told).toEqual(["a", "c", "b"]);
+    expect(await status()).toMatchObject({ status: "done", users: 3 });
+  });
+
+  it("wait for all users of an outage", async () => {
+    const { jobs, retention: rules, now } = services(env, faultyPorts(env));
+    const users = Array.from({ length: 100 }, (_, i) => `u${i}`).toSorted();
+    const needs = {
+      jobs,
+      retention: rules,
+      now,
+      records: { owners: async ({ after = "" }) => users.filter((user) => user > after) },
+      userMemory: () => ({ setRetention: async () => Promise.reject(new Error("no object answers")) }),
+    } as unknown as Parameters<typeof tellRetention>[0];
+    await putTenant({ messages: "34d" });
+    await expect(tellRetention(needs)).rejects.toThrow("100 of 100 users do not answer");
+    expect((await call("/v1/retention")).body).toMatchObject({ status: "running", users: 0 });
   });
 
   it("count what they would delete of all users, page by page", async () => {

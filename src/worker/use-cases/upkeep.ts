@@ -14,6 +14,10 @@ export const RETENTION = "retention";
 /** Users whom one run of a pass reaches, and how many at once: a run has 1,000 subrequests, and there are two passes. */
 const OWNERS = 500;
 const AT_ONCE = 10;
+/** More who fail in one run are an outage: the next run begins with the same users. */
+const MOST_FAILED = 50;
+/** Runs of which one run tries the failed ones again. */
+const NOTES = 5;
 
 /** Starts a pass over all users, or starts it anew; the cron continues it. */
 export const startPass = ({ jobs, now }: Passing, name: string, detail: string): Promise<void> =>
@@ -68,19 +72,63 @@ export async function tellRetention(needs: Needs): Promise<void> {
     await continuePass(needs, job, (object) => object.setRetention(null, { tenant }));
 }
 
-async function continuePass(
-  { jobs, records, userMemory, now }: Passing,
-  job: JobRow,
-  act: (object: UserMemoryRpc, owner: UserHash) => Promise<unknown>,
-): Promise<void> {
+type Act = (object: UserMemoryRpc, owner: UserHash) => Promise<unknown>;
+
+/** One user who fails holds up no other: the pass tries those again at its end, and ends once it has reached them all. */
+async function continuePass(needs: Passing, job: JobRow, act: Act): Promise<void> {
+  const { jobs, records, now } = needs;
   const owners = await records.owners({ after: job.position, limit: OWNERS });
-  for (let i = 0; i < owners.length; i += AT_ONCE)
-    await Promise.all(owners.slice(i, i + AT_ONCE).map((owner) => act(userMemory(owner), owner)));
+  const failed = await reach(needs, owners, act);
+  if (failed.length > MOST_FAILED)
+    throw new Error(`${failed.length} of ${owners.length} users do not answer`);
+  const name = notesOf(job) + job.position;
+  // Before the pass goes on: whoever dies in between reaches these users again.
+  if (failed.length > 0) await jobs.start({ name, detail: JSON.stringify(failed), startedAt: now() });
+  const isLast = owners.length < OWNERS && failed.length === 0;
+  const again = isLast ? await tryAgain(needs, job, act) : { reached: 0, isDone: false };
   await jobs.advance(job, {
     position: owners.at(-1) ?? job.position,
-    done: job.done + owners.length,
-    finishedAt: owners.length < OWNERS ? now() : null,
+    done: job.done + owners.length - failed.length + again.reached,
+    finishedAt: again.isDone ? now() : null,
   });
+}
+
+/** Jobs of their own note who failed in a pass. */
+const notesOf = ({ name, startedAt }: JobRow) => `${name} ${startedAt} `;
+
+/** Tries those again who failed in a pass. */
+async function tryAgain(
+  needs: Passing,
+  job: JobRow,
+  act: Act,
+): Promise<{ reached: number; isDone: boolean }> {
+  const notes = await needs.jobs.unfinished(notesOf(job), NOTES);
+  let [reached, left] = [0, 0];
+  for (const note of notes) {
+    // Written above.
+    const owners = JSON.parse(note.detail) as UserHash[];
+    const failed = await reach(needs, owners, act);
+    reached += owners.length - failed.length;
+    left += failed.length;
+    const finishedAt = failed.length === 0 ? needs.now() : null;
+    await needs.jobs.start({ ...note, detail: JSON.stringify(failed), finishedAt });
+  }
+  return { reached, isDone: left === 0 && notes.length < NOTES };
+}
+
+/** Returns those who failed. */
+async function reach({ userMemory }: Passing, owners: readonly UserHash[], act: Act): Promise<UserHash[]> {
+  const failed: UserHash[] = [];
+  const one = async (owner: UserHash) => {
+    try {
+      await act(userMemory(owner), owner);
+    } catch (error) {
+      failed.push(owner);
+      console.error({ message: "the cron did not reach a user", user: owner, error: String(error) });
+    }
+  };
+  for (let i = 0; i < owners.length; i += AT_ONCE) await Promise.all(owners.slice(i, i + AT_ONCE).map(one));
+  return failed;
 }
 
 /** The settings that an index depends on. */
