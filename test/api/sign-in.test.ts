@@ -166,6 +166,31 @@ describe("by a one-time code", () => {
     expect(refused.body.error.code).toBe("not_configured");
   });
 
+  it("a code gives no scope that its maker lacks", async () => {
+    const visitor = new Visitor();
+    const user = newUser();
+    const codeOf = async (...given: Parameters<typeof token>) =>
+      visitor.call(`/v1/users/${user}/sign-in-codes`, {
+        json: {},
+        headers: { Authorization: `Bearer ${await token(...given)}` },
+      });
+    for (const whose of ["*", user]) {
+      const refused = await codeOf(whose, ["admin"]);
+      expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"]);
+      expect(refused.body.error.message).toContain("`read` or `write`");
+    }
+    const clientId = await visitor.register();
+    const readOnly = async () => (await codeOf("*", ["admin", "read"])).body.code;
+    const { location } = await visitor.allow(clientId, await readOnly());
+    const { body } = await visitor.exchange(clientId, location?.searchParams.get("code") ?? "");
+    expect(body.scope).toBe("read");
+    const refused = await visitor.mcp(body.access_token, "memory_remember", { text: "x" });
+    expect(refused.text).toContain("forbidden");
+    const none = await visitor.allow(clientId, await readOnly(), { scope: ["write"] });
+    expect([none.status, none.location]).toEqual([400, null]);
+    expect(none.text).toContain("This code allows nothing of that");
+  });
+
   it("the code of a link to the console signs nobody in, nor the other way round", async () => {
     const visitor = new Visitor();
     const code = await visitor.codeFor(newUser());

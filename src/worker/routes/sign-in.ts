@@ -146,12 +146,16 @@ serve(
       if (errors[spent.code][0] >= 500) throw new Refusal(spent);
       return askForConsent(c, visit, WRONG_CODE);
     }
-    return finish(c, visit, { request, headers, user: spent.value.user });
+    const { user, scopes } = spent.value;
+    const allowed = request.scope.filter((one) => scopes.has(one));
+    if (allowed.length === 0) return askForConsent(c, visit, NOTHING_IN_COMMON);
+    return finish(c, visit, { request: { ...request, scope: allowed }, headers, user });
   }),
 );
 
 const WRONG_CODE =
   "This is no code of this Cairn, or it was used before, or is older than ten minutes. Ask for another one.";
+const NOTHING_IN_COMMON = "This code allows nothing of that, and is used up. Ask for another one.";
 
 const callbackOf = ({ origin }: Visit): string => `${origin}${PATHS.callback}`;
 

@@ -37,7 +37,8 @@ const revoke = route("delete", "/v1/users/{user}/sign-ins/{id}", {
 const code = route("post", "/v1/users/{user}/sign-in-codes", {
   operationId: "createSignInCode",
   summary: "Create a one-time code by which a user signs in for MCP",
-  description: "Works once, for ten minutes, where SIGN_IN is `codes`. Give it to that user only.",
+  description:
+    "Works once, for ten minutes, where SIGN_IN is `codes`. It gives no scope that your token lacks. Give it to that user only.",
   scope: "admin",
   owner: ofOneUser,
   request: { params: userPath, body: noBody },
@@ -71,12 +72,18 @@ export const signIns = newRouter("access")
     const { signIn, secret = "", now } = c.get("services");
     if (signIn === null || signIn.provider !== null) throw new Refusal(NO_CODES);
     if (user === "*" || isShared(user)) throw new Refusal(NOT_A_PERSON);
-    const minted = await mintCode(secret, { user, scope: signIn.settings.scopes, opens: "mcp" }, now());
+    const { scopes } = c.get("caller");
+    const scope = signIn.settings.scopes.filter((one) => scopes.has(one));
+    if (scope.length === 0) throw new Refusal(NOTHING_TO_GIVE);
+    const minted = await mintCode(secret, { user, scope, opens: "mcp" }, now());
     return c.json({ code: minted, expiresAt: now() + CODE_MS }, 201, NO_STORE);
   });
 
 const NO_CODES = fail("not_configured", {
   message: "People do not sign in by codes here: SIGN_IN is not set to `codes`.",
+});
+const NOTHING_TO_GIVE = fail("forbidden", {
+  message: "A code gives no scope that its maker lacks: this call needs `read` or `write` too.",
 });
 const NOT_A_PERSON = fail("invalid_request", {
   details: [{ path: "path.user", message: "is not one person" }],
