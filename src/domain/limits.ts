@@ -10,9 +10,10 @@ export const limits = {
   /** Sign-ins of one user, and access tokens of one of these: the oldest end. */
   signIns: 50,
   tokensOfSignIn: 10,
-  /** Registered apps that nobody has signed in to, and sign-ins that are not finished: the oldest go. */
+  /** Registered apps that nobody has signed in to: the oldest go. */
   unusedApps: 10_000,
-  pendingSignIns: 10_000,
+  /** Characters of an app's request for a sign-in. */
+  signInRequest: 2048,
   /** A form, a registration or a request for a token. */
   signInBody: 16 * 1024,
   key: 1024,

@@ -1,9 +1,11 @@
 // Sign-in for MCP: the flow of OAuth 2.1 as an app and a person's browser see it.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { limits } from "../../src/domain/limits.ts";
 import { call, newUser, token } from "../call.ts";
 import { clock } from "../doubles/control.ts";
 import {
+  authorizeAddress,
   ISSUER,
   ORIGIN,
   ProviderDouble,
@@ -645,16 +647,131 @@ describe("while D1 does not answer", () => {
   });
 });
 
-it("one address registers as many apps as its rate lets it", async () => {
-  const visitor = new Visitor({ ...WITH_CODES, RATES: "", REGISTER_RATE: env.TEST_RATE });
-  const headers = { "CF-Connecting-IP": `2001:db8::${crypto.randomUUID().slice(0, 4)}` };
-  const json = { client_name: "x", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" };
-  const answers = [];
-  // Twice the limit and one: also when the minute ends in between, one is refused.
-  for (let i = 0; i < 11; i++) answers.push(await visitor.call("/oauth/register", { json, headers }));
-  const statuses = new Set(answers.map(({ status }) => status));
-  expect(statuses).toEqual(new Set([201, 429]));
-  expect(answers.find(({ status }) => status === 429)?.headers.get("Retry-After")).toBe("10");
+describe("what anybody can ask for", () => {
+  /** Counters that refuse a kind of key, and the keys that they were asked for. */
+  function counted(refused = "nothing") {
+    const keys: string[] = [];
+    const limit = async ({ key }: { key: string }) => {
+      keys.push(key);
+      return { success: !key.startsWith(refused) };
+    };
+    return { keys, rates: { RATES: "", CALLER_RATE: { limit }, REGISTER_RATE: { limit } } };
+  }
+  /** A database that says how many statements it ran, and rows it read. */
+  function measuredDatabase() {
+    const run = { statements: 0, rowsRead: 0 };
+    const noted = (statement: D1PreparedStatement): D1PreparedStatement =>
+      new Proxy(statement, {
+        get(target, name) {
+          if (name === "bind") return (...given: unknown[]) => noted(target.bind(...given));
+          if (name === "first")
+            return async (column?: string) => {
+              const { results } = await noted(target).all();
+              return column === undefined ? (results[0] ?? null) : (results[0]?.[column] ?? null);
+            };
+          const method: unknown = Reflect.get(target, name);
+          if (typeof method !== "function") return method;
+          return async (...given: unknown[]): Promise<unknown> => note(await method.apply(target, given));
+        },
+      });
+    const note = <T>(result: T): T => {
+      run.statements++;
+      run.rowsRead += Number(Object(result).meta?.rows_read ?? 0);
+      return result;
+    };
+    const members = {
+      prepare: (text: string) => noted(env.DB.prepare(text)),
+      batch: async (statements: D1PreparedStatement[]) => {
+        const results = [];
+        for (const statement of statements) results.push(await statement.run());
+        return results;
+      },
+    };
+    const DB = new Proxy(env.DB, {
+      get: (target, name) => Reflect.get(members, name) ?? Reflect.get(target, name),
+    });
+    return { run, DB };
+  }
+
+  it("a page reads as many rows of D1 as ever, however many are open or have ended", async () => {
+    const { run, DB } = measuredDatabase();
+    const visitor = new Visitor({ ...WITH_CODES, DB });
+    const clientId = await visitor.register();
+    const cost = async (): Promise<number> => {
+      run.rowsRead = 0;
+      expect((await visitor.open(clientId)).page.status).toBe(200);
+      return run.rowsRead;
+    };
+    const before = await cost();
+    await env.DB.prepare(
+      `INSERT INTO sign_ins (key, family, value, created_at, expires_at)
+       SELECT 'transaction:' || hex(randomblob(16)), 'transaction', 'x', ?1, ?1 + (value - 250) * 1000
+       FROM json_each(?2)`,
+    )
+      .bind(clock(), JSON.stringify(Array.from({ length: 500 }, (_, i) => i)))
+      .run();
+    expect(before).toBeGreaterThan(0);
+    expect(await cost()).toBe(before);
+  });
+
+  it("a page is not stored for an app that asks with too much", async () => {
+    const visitor = new Visitor();
+    const clientId = await visitor.register();
+    const lengthOf = async (state: string) => (await visitor.open(clientId, { state })).address.length;
+    const most = limits.signInRequest - ((await lengthOf("")) - "/oauth/authorize".length);
+    expect((await visitor.open(clientId, { state: "x".repeat(most) })).page.status).toBe(200);
+    const { page } = await visitor.open(clientId, { state: "x".repeat(most + 1) });
+    expect([page.status, page.location, page.headers.get("Set-Cookie")]).toEqual([400, null, null]);
+    expect(page.text).toContain("2048 characters");
+  });
+
+  it("an address opens pages and registers apps within a rate, and IPv6 counts by its network", async () => {
+    const clientId = await new Visitor().register();
+    for (const [address, network] of [
+      ["192.0.2.7", "192.0.2.7"],
+      ["2001:db8::1", "2001:db8:0:0::/64"],
+      ["2001:DB8:0:0:1:2:3:4", "2001:db8:0:0::/64"],
+      ["2001:db8:0:1::", "2001:db8:0:1::/64"],
+      ["::1", "0:0:0:0::/64"],
+    ] as const) {
+      const { keys, rates } = counted("page:");
+      const visitor = new Visitor({ ...WITH_CODES, ...rates });
+      const headers = { "CF-Connecting-IP": address };
+      const page = await visitor.call(await authorizeAddress(clientId), { headers });
+      expect([page.status, page.headers.get("Retry-After")]).toEqual([429, "10"]);
+      const json = { client_name: "x", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" };
+      expect((await visitor.call("/oauth/register", { json, headers })).status).toBe(201);
+      const kinds = ["address", "page", "address", "register"];
+      expect(keys).toEqual(kinds.map((kind) => `${kind}:${network}`));
+    }
+    const { rates } = counted("register:");
+    const headers = { "CF-Connecting-IP": "192.0.2.7" };
+    const full = new Visitor({ ...WITH_CODES, ...rates });
+    const json = { client_name: "x", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" };
+    const refused = await full.call("/oauth/register", { json, headers });
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([429, "10"]);
+  });
+
+  it("a token of no sign-in is counted by its address before D1 is asked, and one that is known is not", async () => {
+    const { run, DB } = measuredDatabase();
+    const { keys, rates } = counted("address:192.0.2.8");
+    const visitor = new Visitor({ ...WITH_CODES, ...rates, DB });
+    const { access } = await visitor.signIn(newUser());
+    const from = async (bearer: string, address: string) =>
+      visitor.call("/mcp", {
+        json: {},
+        headers: { Authorization: `Bearer ${bearer}`, "CF-Connecting-IP": address },
+      });
+    run.statements = 0;
+    const refused = await from("a:b:c", "192.0.2.8");
+    expect([refused.status, refused.body.error.code]).toEqual([429, "rate_limited"]);
+    expect(run.statements).toBe(0);
+    expect((await from("a:b:c", "192.0.2.9")).status).toBe(401);
+    await from(access, "192.0.2.9");
+    keys.length = 0;
+    expect((await from(access, "192.0.2.8")).status).not.toBe(429);
+    expect(keys.join()).not.toContain("192.0.2.8");
+  });
 });
 
 describe("set up wrong", () => {

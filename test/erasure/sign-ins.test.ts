@@ -5,6 +5,7 @@ import { limits } from "../../src/domain/limits.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { D1SignIns, SignInChanged } from "../../src/platform/d1/sign-ins.ts";
 import { newUser } from "../call.ts";
+import worker from "../worker.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, erasure, ring } from "../erasure-calls.ts";
 import { Visitor } from "../sign-in-calls.ts";
@@ -143,8 +144,28 @@ it("pages of a list have every key once, and the cron deletes what has ended", a
   expect(names).toEqual([0, 1, 2, 3, 4].map((i) => `grant:${user}:${i}`));
   control.clockAt = clock() + 61_000;
   expect(await store.get(`grant:${user}:0`)).toBeNull();
-  await signIns.prune(clock());
+  await signIns.prune(clock(), 100);
   expect(await signIns.has(user, clock())).toBe(false);
+});
+
+it("the cron deletes all that has ended, and the oldest of the apps that nobody uses", async () => {
+  const add = (family: string, count: number, end: number) =>
+    env.DB.prepare(
+      `INSERT INTO sign_ins (key, family, value, created_at, expires_at)
+       SELECT ?1 || ':' || hex(randomblob(16)), ?1, 'x', ?2 - value, ?3 FROM json_each(?4)`,
+    )
+      .bind(family, clock(), end, JSON.stringify(Array.from({ length: count }, (_, i) => i)))
+      .run();
+  const left = async (words: string) =>
+    env.DB.prepare(`SELECT COUNT(*) AS n FROM sign_ins WHERE ${words}`).first("n");
+  await add("transaction", 2500, clock());
+  await add("client", limits.unusedApps + 1500, clock() + 60_000);
+  await worker.scheduled({} as ScheduledController, env);
+  expect(await left(`expires_at <= ${clock()}`)).toBe(0);
+  expect(await left("family = 'client'")).toBe(limits.unusedApps);
+  // The newest stay.
+  expect(await left(`family = 'client' AND created_at = ${clock()}`)).toBeGreaterThan(0);
+  await env.DB.prepare("DELETE FROM sign_ins WHERE family = 'client'").run();
 });
 
 it("a deleted record leaves zeros: its value is overwritten before", async () => {

@@ -25,8 +25,8 @@ export interface SignIns {
   erase(user: UserHash, upTo: number): Promise<ErasedSignIns>;
   /** True if such sign-ins are still there. */
   has(user: UserHash, upTo: number): Promise<boolean>;
-  /** Deletes some of what expired by `time`. */
-  prune(time: number): Promise<void>;
+  /** Deletes some of what expired by `time`, and of the unused apps beyond their limit; answers how many at least. */
+  prune(time: number, limit: number): Promise<number>;
 }
 
 /** Another call changed or deleted the record after this one had read it. */
@@ -66,7 +66,8 @@ const LIST = `SELECT key, metadata FROM sign_ins
   WHERE key >= ?1 AND key < ?3 AND key > ?4 AND ${ALIVE} ORDER BY key LIMIT ?5`;
 /** An app that somebody signed in to is not among those that the next registration may push out. */
 const USED = "UPDATE sign_ins SET family = 'client:used' WHERE key = 'client:' || ?1 AND family = 'client'";
-const BEYOND = `key IN (SELECT key FROM sign_ins WHERE family = ?1 ORDER BY created_at DESC, key DESC LIMIT ${SLICE} OFFSET ?2)`;
+const BEYOND =
+  "key IN (SELECT key FROM sign_ins WHERE family = ?1 ORDER BY created_at DESC, key DESC LIMIT ?3 OFFSET ?2)";
 const OF_USER = `SELECT value, created_at, expires_at FROM sign_ins
   WHERE family = ?1 AND ${ALIVE} ORDER BY created_at DESC, key DESC`;
 
@@ -82,23 +83,14 @@ const HAS = `SELECT EXISTS (SELECT 1 FROM sign_ins WHERE ${OLD_GRANTS})
   OR EXISTS (SELECT 1 FROM sign_ins WHERE ${LOST_TOKENS}) AS n`;
 const PRUNE = removal(
   "sign_ins",
-  `rowid IN (SELECT rowid FROM sign_ins WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ${SLICE})`,
+  "rowid IN (SELECT rowid FROM sign_ins WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)",
 );
 
-/** The most records of one family. The oldest go first. */
-function mostOf(family: string): number | null {
-  const [kind, ...rest] = family.split(":");
-  switch (kind) {
-    case "client":
-      return rest.length === 0 ? limits.unusedApps : null;
-    case "transaction":
-      return limits.pendingSignIns;
-    case "grant":
-      return limits.signIns;
-    default:
-      return limits.tokensOfSignIn;
-  }
-}
+/**
+ * The most records of a family of one user. The oldest go first. A record that anybody can add costs D1 the same however many there
+ * are: only the cron deletes these.
+ */
+const mostOf: Partial<Record<string, number>> = { grant: limits.signIns, token: limits.tokensOfSignIn };
 
 /** Owns the SQL of `sign_ins`. */
 export class D1SignIns implements SignIns {
@@ -144,8 +136,12 @@ export class D1SignIns implements SignIns {
     return (await answered(this.#db.prepare(HAS).bind(user, upTo).first<number>("n"))) !== 0;
   }
 
-  async prune(time: number): Promise<void> {
-    await this.#run(prepared(this.#db, PRUNE, time));
+  async prune(time: number, limit: number): Promise<number> {
+    const [, ended = 0, , beyond = 0] = await this.#run([
+      ...prepared(this.#db, PRUNE, time, limit),
+      ...prepared(this.#db, TRIM, "client", limits.unusedApps, limit),
+    ]);
+    return Math.max(ended, beyond);
   }
 
   /** The rows that each statement changed. */
@@ -242,8 +238,8 @@ export class SignInStore {
     const parent = grant === undefined ? null : `grant:${user}:${grant}`;
     const owner = kind === "grant" || kind === "token" ? user : null;
     const statements = [this.#db.prepare(INSERT).bind(key, parent, family, owner, value, metadata, now, end)];
-    const most = mostOf(family);
-    if (most !== null) statements.push(...prepared(this.#db, TRIM, family, most));
+    const most = mostOf[kind ?? ""];
+    if (most !== undefined) statements.push(...prepared(this.#db, TRIM, family, most, SLICE));
     const { clientId } = Object(metadata === null ? {} : JSON.parse(metadata)) as { clientId?: unknown };
     if (kind === "grant" && typeof clientId === "string")
       statements.push(this.#db.prepare(USED).bind(clientId));

@@ -5,6 +5,7 @@ import { isSignInToken, resourceMetadataAt, signInAt } from "../sign-in/sign-in.
 import { auditRefusedToken } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
+import { countAddress } from "./rates.ts";
 import { isSecret } from "../../domain/token.ts";
 
 type Middleware = MiddlewareHandler<AppEnv>;
@@ -42,7 +43,9 @@ export const authenticateForMcp: Middleware = async (c, next) => {
   if (here === null) return authenticate(c, next);
   c.set("signInAt", resourceMetadataAt(here.origin));
   const callerOf: CallerOf = (_, token) =>
-    isSignInToken(token) ? here.signIn.caller(token, here.origin) : ownTokens(c, token);
+    isSignInToken(token)
+      ? here.signIn.caller(token, { origin: here.origin, beforeD1: () => countAddress(c) })
+      : ownTokens(c, token);
   return authenticateBy(callerOf)(c, next);
 };
 

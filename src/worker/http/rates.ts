@@ -37,16 +37,25 @@ export async function countCall(c: Context<AppEnv>): Promise<void> {
 export async function countAddress(c: Context<AppEnv>, kind = "address:"): Promise<void> {
   if (c.get("bound") !== undefined) return countCall(c);
   const { caller } = c.get("services").rateLimits;
-  const address = c.req.header("CF-Connecting-IP");
-  if (caller !== null && address !== undefined) await count(c, caller, kind + address);
+  const address = addressOf(c);
+  if (caller !== null && address !== null) await count(c, caller, kind + address);
 }
 
-/** Counts an app that registers for sign-in. */
-export async function countRegistration(c: Context<AppEnv>): Promise<void> {
-  await countAddress(c);
+/** Counts what anybody may have stored for a sign-in, by the address: an app, or a page. */
+export async function countStored(c: Context<AppEnv>, what: "register" | "page"): Promise<void> {
   const { register } = c.get("services").rateLimits;
-  const address = c.req.header("CF-Connecting-IP");
-  if (register !== null && address !== undefined) await count(c, register, `register:${address}`);
+  const address = addressOf(c);
+  if (register !== null && address !== null) await count(c, register, `${what}:${address}`);
+}
+
+/** The address of a call; of IPv6 the network of 64 bits, which one host has whole. */
+function addressOf(c: Context<AppEnv>): string | null {
+  const address = c.req.header("CF-Connecting-IP") ?? null;
+  if (!address?.includes(":")) return address;
+  const [first = [], last = []] = address.split("::").map((side) => side.split(":").filter(Boolean));
+  const gap = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => "0");
+  const network = [...first, ...gap, ...last].slice(0, 4);
+  return `${network.map((part) => Number.parseInt(part, 16).toString(16)).join(":")}::/64`;
 }
 
 /** Counts a call for each of these users. */

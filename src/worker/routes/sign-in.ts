@@ -13,7 +13,7 @@ import type { AppEnv } from "../http/context.ts";
 import { answerFailure, codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { bytesOf } from "../http/json-body.ts";
 import { nobody } from "../http/owner.ts";
-import { countAddress, countRegistration } from "../http/rates.ts";
+import { countAddress, countStored } from "../http/rates.ts";
 import { newRouter, undocumented } from "../http/router.ts";
 import { consentPage, refusalPage } from "../sign-in/pages.ts";
 import type { AtProvider } from "../sign-in/identity-provider.ts";
@@ -95,11 +95,15 @@ serve(
   asPage((c, visit) => askForConsent(c, visit)),
 );
 
+const LONG_REQUEST = `The app asks with more than ${limits.signInRequest} characters.`;
+
 async function askForConsent(c: C, visit: Visit, problem?: string): Promise<Response> {
   const {
     oauth,
     signIn: { settings, provider },
   } = visit;
+  await countStored(c, "page");
+  if (new URL(c.req.url).search.length > limits.signInRequest) return refuse(c, 400, LONG_REQUEST);
   const request = await oauth.parseAuthRequest(new Request(c.req.url));
   if (request.codeChallenge === undefined || request.codeChallengeMethod !== "S256")
     return refuse(c, 400, "The app must use PKCE with the method S256.");
@@ -251,7 +255,14 @@ const NO_CONTEXT = {
 
 serve("get", PATHS.server, asEndpoint(countAddress));
 serve("post", PATHS.token, asEndpoint(countAddress));
-serve("post", PATHS.register, asEndpoint(countRegistration));
+serve(
+  "post",
+  PATHS.register,
+  asEndpoint(async (c) => {
+    await countAddress(c);
+    await countStored(c, "register");
+  }),
+);
 
 /** The description of the resource (RFC 9728). */
 const describeResource: Serve = async (c, { origin, signIn: { settings } }) =>

@@ -94,12 +94,17 @@ export class SignInServer {
     return server;
   }
 
-  /** Finds the caller of a token that was issued for the resource at this origin. */
-  async caller(token: string, origin: string): Promise<Result<Caller>> {
+  /** Finds the caller of a token that was issued for the resource at this origin. `beforeD1` may throw, and D1 is not asked. */
+  async caller(
+    token: string,
+    { origin, beforeD1 }: { origin: string; beforeD1: () => Promise<void> },
+  ): Promise<Result<Caller>> {
     const now = this.#deps.now();
     const key = `${origin} ${token}`;
     const known = this.#tokens.get(key);
-    const verified = known !== undefined && now < known.until ? ok(known) : await this.#verify(token, origin);
+    const isKnown = known !== undefined && now < known.until;
+    if (!isKnown) await beforeD1();
+    const verified = isKnown ? ok(known) : await this.#verify(token, origin);
     if (!verified.ok) return verified;
     const { caller, issuedAt, expiresAt } = verified.value;
     const until = known?.until ?? 0;
