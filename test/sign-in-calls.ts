@@ -184,6 +184,8 @@ export class ProviderDouble {
   /** The last request for a token. */
   form = new URLSearchParams();
   authorization: string | null = null;
+  /** The answers of paths that fail. */
+  failures = new Map<string, Response>();
   /** What the description says otherwise. */
   described: object = {};
 
@@ -205,6 +207,8 @@ export class ProviderDouble {
     const url = address instanceof Request ? address.url : String(address);
     this.asked.push(url);
     if (this.down) throw new TypeError("network");
+    const failure = this.failures.get(new URL(url).pathname);
+    if (failure !== undefined) return failure;
     switch (url) {
       case `${ISSUER}/.well-known/openid-configuration`:
         return Response.json({

@@ -120,6 +120,17 @@ it("maps the claim that JWT_USER_CLAIM names, and gives what JWT_SCOPE and JWT_S
   expect((await ask(await login({}))).code).toBe("invalid_token");
 });
 
+it("takes an `email` for the user only if the provider has verified it", async () => {
+  const email = `${newUser()}@example.com`;
+  const ask = deployment({ JWT_USER_CLAIM: "email" });
+  const path = `/v1/users/${encodeURIComponent(email)}/kv`;
+  expect((await ask(await login({ email, email_verified: true }), path)).status).toBe(200);
+  for (const email_verified of [false, undefined, "true"]) {
+    const { code, message } = await ask(await login({ email, email_verified }), path);
+    expect([code, message]).toEqual(["invalid_token", expect.stringContaining("email_verified")]);
+  }
+});
+
 it.each(["*", "", ".", "shared:team", "x".repeat(257), "\ud800", 7, ["alice"], null])(
   "refuses a login whose user claim is %j",
   async (sub) => {

@@ -403,7 +403,9 @@ describe("with an identity provider", () => {
     const { location } = await visitor.call(address, { form: { handle, decision: "allow", scope: "read" } });
     expect(location?.searchParams.get("scope")).toBe("openid profile email");
     const user = newUser();
-    const back = await visitor.call(provider.signsIn(location as URL, { sub: "x", email: user }));
+    const back = await visitor.call(
+      provider.signsIn(location as URL, { sub: "x", email: user, email_verified: true }),
+    );
     const { body } = await visitor.exchange(clientId, back.location?.searchParams.get("code") ?? "");
     expect(body.scope).toBe("read");
     expect(
@@ -440,6 +442,47 @@ describe("with an identity provider", () => {
     expect((await visitor.refresh(clientId, refresh)).status).toBe(200);
   });
 
+  it.each([
+    [
+      "/token",
+      new Response('{"error":"invalid_client","error_description":"a secret"}', { status: 401 }),
+      '"status":401,"error":"invalid_client"',
+    ],
+    ["/token", new Response("<html>", { status: 404 }), '"status":404,"error":null'],
+    ["/keys", new Response("", { status: 404 }), `"at":"${ISSUER}/keys"`],
+  ])(
+    "that refuses Cairn at %s, tells the app to come again, and the log has why",
+    async (path, failure, why) => {
+      const lines: unknown[] = [];
+      const log = vi.spyOn(console, "error").mockImplementation((...given) => void lines.push(...given));
+      const visitor = new Visitor(WITH_PROVIDER);
+      const { location } = await sent(visitor, await visitor.register());
+      provider.failures.set(path, failure);
+      const back = await visitor.call(provider.signsIn(location as URL, { sub: newUser() }));
+      expect(back.location?.searchParams.get("error")).toBe("temporarily_unavailable");
+      expect(back.location?.searchParams.get("error_description")).toContain("identity provider");
+      const logged = JSON.stringify(lines);
+      expect(logged).toContain(why);
+      for (const secret of ["a secret", WITH_PROVIDER.OIDC_CLIENT_SECRET])
+        expect(logged).not.toContain(secret);
+      log.mockRestore();
+    },
+  );
+
+  it("at a wrong OIDC_ISSUER, the log has the address and its status", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => {});
+    provider.failures.set("/.well-known/openid-configuration", new Response("", { status: 404 }));
+    const visitor = new Visitor(WITH_PROVIDER);
+    expect((await visitor.open(await visitor.register())).page.status).toBe(503);
+    expect(log.mock.calls.flat()).toContainEqual({
+      message: expect.stringContaining("OIDC_ISSUER"),
+      at: `${ISSUER}/.well-known/openid-configuration`,
+      status: 404,
+      error: null,
+    });
+    log.mockRestore();
+  });
+
   it("one that fails while the person is there tells the app", async () => {
     const visitor = new Visitor(WITH_PROVIDER);
     const clientId = await visitor.register();
@@ -461,8 +504,10 @@ describe("with an identity provider", () => {
     ["no user", { sub: undefined }],
     ["all users", { sub: "*" }],
     ["a shared owner", { sub: "shared:team" }],
-  ])("a token of %s signs nobody in", async (_, claims) => {
-    const visitor = new Visitor(WITH_PROVIDER);
+    ["an address that nobody verified", { email: "alice@example.com", email_verified: false }, "email"],
+    ["an address of which it says nothing", { email: "alice@example.com" }, "email"],
+  ])("a token of %s signs nobody in", async (_, claims, claim = "sub") => {
+    const visitor = new Visitor({ ...WITH_PROVIDER, JWT_USER_CLAIM: claim });
     const { location } = await sent(visitor, await visitor.register());
     const back = await visitor.call(provider.signsIn(location as URL, { sub: newUser(), ...claims }));
     expect(back.location?.searchParams.get("error")).toBe("access_denied");

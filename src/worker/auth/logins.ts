@@ -61,6 +61,8 @@ export class Logins {
       const { payload } = await this.#verifySignature(token, options);
       const user = payload[userClaim];
       if (typeof user !== "string" || !isUser(user) || user === "*" || isShared(user)) return NO_USER;
+      // Some providers let a person enter another one's address.
+      if (userClaim === "email" && payload.email_verified !== true) return NOT_VERIFIED;
       return withTimes(payload, { user, scopes: new Set(scopes), shared: new Set(shared) }, now);
     } catch (error) {
       return error instanceof KeysUnavailable ? fail("login_keys_unavailable") : failureOfToken(error);
@@ -87,4 +89,7 @@ export class Logins {
 
 const NO_USER = fail("invalid_token", {
   message: "The token's user claim (JWT_USER_CLAIM) is not a user id, or is reserved: `*`, `shared:…`.",
+});
+const NOT_VERIFIED = fail("invalid_token", {
+  message: "The token's `email` (JWT_USER_CLAIM) counts only with `email_verified`: true.",
 });

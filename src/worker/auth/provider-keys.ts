@@ -48,7 +48,11 @@ export function providerKeys(url: URL): JWTVerifyGetKey {
     } catch (error) {
       if (isTokenError(error)) throw error;
       failure = { at: now, cause: error };
-      console.error({ message: "the login provider's keys could not be fetched", error: String(error) });
+      console.error({
+        message: "the login provider's keys could not be fetched",
+        at: url.origin + url.pathname,
+        error: String(error),
+      });
       return oldKey(cache, { header, token, now, cause: error });
     }
   };

@@ -77,7 +77,15 @@ export class IdentityProvider {
     const idToken: unknown = Object(answer.value).id_token;
     if (typeof idToken !== "string") return REFUSED;
     const verified = await endpoints.value.logins.verify(idToken, this.#deps.now());
-    if (!verified.ok) return verified;
+    if (!verified.ok) {
+      if (verified.code === "login_keys_unavailable") return DOWN;
+      console.error({
+        message: "an id token of OIDC_ISSUER was refused: see OIDC_CLIENT_ID and JWT_USER_CLAIM",
+        code: verified.code,
+        reason: verified.message,
+      });
+      return verified;
+    }
     // Another visit's token would be another person's.
     return decodeJwt(idToken).nonce === nonce ? ok(verified.value.caller.user) : REFUSED;
   }
@@ -140,7 +148,7 @@ function endpointsOf(described: unknown, { issuer, clientId, userClaim }: OpenId
   };
 }
 
-/** The JSON of an answer. No log has the request or the answer: both have secrets. */
+/** The JSON of an answer. No log has the request or the whole answer: both have secrets. */
 async function jsonFrom(url: URL, init: RequestInit): Promise<Result<unknown>> {
   try {
     const read = async () => {
@@ -150,15 +158,33 @@ async function jsonFrom(url: URL, init: RequestInit): Promise<Result<unknown>> {
       return { status: response.status, text };
     };
     const { status, text } = await withDeadline(read(), WITHIN_MS);
-    if (status >= 400 && status < 500 && status !== 429) return REFUSED;
-    if (status !== 200 || text === null) return DOWN;
-    return ok(JSON.parse(text) as unknown);
+    if (status === 200 && text !== null) return ok(JSON.parse(text) as unknown);
+    const error = errorOf(text);
+    console.error({
+      message:
+        "the identity provider answered with an error: see OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET",
+      at: url.origin + url.pathname,
+      status,
+      error,
+    });
+    // Another sign-in fares no better while Cairn itself is refused.
+    return status === 400 && error === "invalid_grant" ? REFUSED : DOWN;
   } catch (error) {
     console.error({
       message: "the identity provider of OIDC_ISSUER could not be asked",
       error: error instanceof Error ? error.name : "unknown",
     });
     return DOWN;
+  }
+}
+
+/** The code of an error (RFC 6749, section 5.2), if it is one. */
+function errorOf(text: string | null): string | null {
+  try {
+    const { error } = Object(JSON.parse(text ?? "")) as { error?: unknown };
+    return typeof error === "string" && /^\w{1,64}$/.test(error) ? error : null;
+  } catch {
+    return null;
   }
 }
 
