@@ -1,5 +1,6 @@
 // `npm run restore` lists what is lost first, and sets users back when it is told to.
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { run } from "./run.ts";
@@ -12,21 +13,17 @@ const AT = "2026-11-20T10:00:00Z";
 async function cairn() {
   const calls: string[] = [];
   const statuses = ["running", "done"];
-  const server = createServer(async (request, response) => {
+  const users = { items: ["alice", "bob"].map((userId) => ({ userId, userHash: userId })) };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { url = "", method } = request;
-    let text = "";
-    for await (const chunk of request) text += String(chunk);
-    calls.push(`${method} ${url} ${text}`);
-    const restored = {
-      lost: LOST,
-      back: NOTHING,
-      status: text.includes("false") ? statuses.shift() : "dryRun",
-    };
-    const users = { items: ["alice", "bob"].map((userId) => ({ userId, userHash: userId })) };
+    const body = await text(request);
+    calls.push(`${method} ${url} ${body}`);
+    const status = body.includes("false") ? statuses.shift() : "dryRun";
     response
       .writeHead(url.includes("bob") ? 400 : 200)
-      .end(JSON.stringify(url.endsWith("/restore") ? restored : users));
-  });
+      .end(JSON.stringify(url.endsWith("/restore") ? { lost: LOST, back: NOTHING, status } : users));
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   // It listens, so it has a port.
