@@ -55,6 +55,7 @@ export const migrations: readonly Migration[] = [
         updated_at INTEGER NOT NULL,
         indexing TEXT,
         retention TEXT,
+        rule_at INTEGER,
         change INTEGER NOT NULL DEFAULT 0,
         speakers TEXT,
         recalls TEXT
@@ -85,6 +86,7 @@ export const migrations: readonly Migration[] = [
         body BLOB NOT NULL
       );
       CREATE INDEX messages_by_time ON messages (created_at) WHERE role IS NOT NULL;
+      CREATE INDEX messages_without_words ON messages (created_at) WHERE role IS NULL;
       CREATE INDEX messages_standing ON messages (standing, created_at) WHERE standing IS NOT NULL;
       CREATE TABLE message_parts (
         position INTEGER NOT NULL,

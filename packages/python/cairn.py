@@ -2437,7 +2437,7 @@ class RetentionCounts(TypedDict):
 
     # Threads that go as a whole.
     threads: int
-    # Messages with a text, those of such threads included.
+    # Messages, those of such threads included.
     messages: int
     memories: int
 
@@ -2470,7 +2470,7 @@ class UserRetentionLast(TypedDict):
     at: int
     # Threads that go as a whole.
     threads: int
-    # Messages with a text, those of such threads included.
+    # Messages, those of such threads included.
     messages: int
     memories: int
 

@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { UserMemory } from "../../durable-objects/user-memory.ts";
 import { AgedConversations } from "../../durable-objects/user-memory/retention/aged-conversations.ts";
+import { AgedMessages } from "../../durable-objects/user-memory/threads/aged-messages.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { services } from "../../src/worker/app.ts";
 import { tellRetention } from "../../src/worker/use-cases/upkeep.ts";
@@ -98,6 +99,64 @@ describe("messages", () => {
     expect((await call(`/v1/threads?limit=1000`)).text).not.toContain(id);
   });
 
+  it("go without a text, too: images and calls of tools", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    const image = {
+      role: "user",
+      content: [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }],
+    };
+    await append(id, [image, { role: "assistant", content: null, tool_calls: [] }]);
+    later(20 * DAY);
+    await append(id, [image]);
+    later(15 * DAY);
+    expect((await put(user, { messages: "30d" })).body.due.messages).toBe(2);
+    later(HOUR);
+    await ring(user);
+    expect((await call(`/v1/threads/${id}`)).body.length).toBe(1);
+    expect(await events(user)).toEqual([["retention.messages", 2]]);
+  });
+
+  it("take a summary along with the last of its messages, however young it is", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["one", "two"]);
+    later(10 * DAY);
+    await append(id, [say("three")]);
+    later(19 * DAY);
+    for (const to of [2, 3])
+      await call(`/v1/threads/${id}/compactions`, { json: { summary: `1-${to}`, to } });
+    later(DAY + 1);
+    await keep(user, { messages: "30d" });
+    const left = (await call(`/v1/threads/${id}/compactions`)).body.items;
+    expect(left.map(({ to }: { to: number }) => to)).toEqual([3]);
+    await append(id, [say("four")]);
+    later(10 * DAY);
+    await ring(user);
+    expect((await call(`/v1/threads/${id}/compactions`)).body.items).toEqual([]);
+    expect(await said(id)).toEqual(["four"]);
+  });
+
+  it("are counted once where forks show them, before and after", async () => {
+    const user = newUser();
+    const { id } = await create(user);
+    await append(
+      id,
+      Array.from({ length: 1000 }, (_, i) => say(`m ${i}`)),
+    );
+    await append(id, [say("one more than a transaction removes")]);
+    for (let i = 0; i < 3; i++) await fork(id, {});
+    later(40 * DAY);
+    const { due } = (await put(user, { messages: "30d" })).body;
+    expect(due).toEqual({ threads: 4, messages: 1001, memories: 0 });
+    later(HOUR);
+    await ring(user);
+    expect((await get(user)).last).toMatchObject(due);
+    expect(await events(user)).toEqual([
+      ["retention.messages", 1001],
+      ["retention.threads", 4],
+    ]);
+  });
+
   it("stay in a thread under an ingest, until it has ended", async () => {
     const model = new ScriptedModel({});
     const answers = model.generate.bind(model);
@@ -172,6 +231,60 @@ describe("a thread's own rule", () => {
     expect(await said(short)).toEqual(["new"]);
     expect(await said(branch.id)).toEqual(["new"]);
     expect(await said(long)).toEqual(["old", "new"]);
+  });
+
+  it("waits for an hour, also where a round is due before", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["old"]);
+    await put(user, { messages: "3650d" });
+    later(40 * DAY);
+    await ring(user);
+    const exported = await exportOf(user);
+    later((await get(user)).nextAt - (control.clockAt ?? 0) - 1);
+    await call(`/v1/threads/${id}`, { method: "PATCH", json: { retention: "1d" } });
+    const short = (await fork(id, { retention: "1d" })).body.id;
+    later(1);
+    await ring(user);
+    for (const thread of [id, short]) expect(await said(thread)).toEqual(["old"]);
+    const other = newUser();
+    await put(other, { messages: "3650d" });
+    later(HOUR - 1);
+    const ruled = exported.replaceAll('"type":"thread",', '"type":"thread","retention":"1d",');
+    const copy = (await importTo(other, ruled)).body.threadIds.to + id.slice(id.indexOf("."));
+    later(1);
+    await ring(other);
+    expect(await said(copy)).toEqual(["old"]);
+    later(DAY + 1);
+    for (const one of [user, other]) await ring(one);
+    for (const thread of [id, short, copy]) expect((await call(`/v1/threads/${thread}`)).status).toBe(404);
+  });
+
+  it("waits no other hour where it is set again", async () => {
+    const user = newUser();
+    const { id } = await threadOf(user, ["old"]);
+    later(2 * DAY);
+    for (let i = 0; i < 2; i++) {
+      await call(`/v1/threads/${id}`, { method: "PATCH", json: { retention: "1d" } });
+      later(HOUR / 2);
+    }
+    await ring(user);
+    expect(await said(id)).toEqual([]);
+  });
+
+  it("is applied to many threads in one alarm, which reads each once", async () => {
+    const user = newUser();
+    const ids: string[] = [];
+    for (let i = 0; i < 30; i++) ids.push((await create(user, { retention: "30d" })).id);
+    for (const id of ids) await append(id, [say("old")]);
+    later(20 * DAY);
+    for (const id of ids) await append(id, [say("new")]);
+    await ring(user);
+    later(11 * DAY);
+    const reads = vi.spyOn(AgedMessages.prototype, "within");
+    await ring(user);
+    expect(reads.mock.calls).toHaveLength(ids.length);
+    reads.mockRestore();
+    expect((await get(user)).last).toMatchObject({ threads: 0, messages: ids.length });
   });
 
   it("is set and taken away by a PATCH, and comes with an import", async () => {

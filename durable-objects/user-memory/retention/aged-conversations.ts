@@ -1,5 +1,5 @@
 import { shortest } from "../../../src/domain/retention.ts";
-import { type PositionRange, positionsOf, seqOf } from "../core/position.ts";
+import { LAST_SEQ, type PositionRange, positionsOf, seqOf, type SeqRange } from "../core/position.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IngestStore } from "../ingest/ingest-store.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
@@ -27,6 +27,8 @@ const [SLICE, THREADS] = [250, 20];
 /** Deletes what is past its time in threads, a slice at a time. A thread under an ingest waits, with those that it forks. */
 export class AgedConversations {
   readonly #deps: AgedConversationsDependencies;
+  /** The last thread whose own rule the round of this time has applied. */
+  #place = { now: 0, after: 0 };
 
   constructor(deps: AgedConversationsDependencies) {
     this.#deps = deps;
@@ -47,8 +49,7 @@ export class AgedConversations {
     const found = aged.threads(bounds, { but, limit: THREADS });
     if (found.length === 0) return false;
     transactions.atomically(() => {
-      for (const { id } of found) conversations.removeAged(id);
-      const messages = found.reduce((sum, { length }) => sum + length, 0);
+      const messages = found.reduce((sum, id) => sum + conversations.removeAged(id), 0);
       noted({ threads: found.length, messages });
     });
     return true;
@@ -62,57 +63,81 @@ export class AgedConversations {
     if (before === null || first === undefined) return false;
     transactions.atomically(() => {
       const { showing, gone } = stores.shared.deleteEverywhere(positions);
-      this.#follow(showing, { before, gone, positions });
+      this.#follow(showing, { gone, positions });
     });
     return true;
   }
 
+  /** In the next threads with a rule of their own. A round reads the messages of each once. */
   #deleteByOwnRule({ now }: Bounds, but: readonly number[]): boolean {
-    const { aged, stores, transactions } = this.#deps;
-    for (const { id, retention } of aged.withOwnRule()) {
-      const thread = stores.threads.get(id);
-      if (thread === null || but.includes(thread.n)) continue;
-      const before = now - (shortest([retention]) ?? 0);
-      const positions = this.#agedIn(thread, before);
-      if (positions.length === 0) continue;
-      transactions.atomically(() => {
-        const gone = positions.flatMap((position) => stores.shared.deleteMessage(thread, position));
-        stores.threads.lengthen([thread.n], -positions.length);
-        this.#follow([thread.n], { before, gone, positions });
-      });
-      return true;
+    if (this.#place.now !== now) this.#place = { now, after: 0 };
+    const found = this.#deps.aged.withOwnRule({ ...this.#place, limit: THREADS });
+    let room = SLICE;
+    for (const { n, id, retention } of found) {
+      const thread = this.#deps.stores.threads.get(id);
+      if (thread !== null && !but.includes(n))
+        room -= this.#deleteOf(thread, { before: now - (shortest([retention]) ?? 0), limit: room });
+      // This thread may have more.
+      if (room === 0) return true;
+      this.#place.after = n;
     }
-    return false;
+    return found.length > 0;
   }
 
-  #agedIn(thread: StoredThread, before: number): number[] {
-    for (const segment of this.#deps.stores.lineage.segments(thread)) {
-      const found = this.#deps.aged.within(positionsOf(segment), { thread: thread.n, before, limit: SLICE });
-      if (found.length > 0) return found;
-    }
-    return [];
+  /** Returns how many messages of the thread it deleted. */
+  #deleteOf(thread: StoredThread, { before, limit }: { before: number; limit: number }): number {
+    const { stores, transactions } = this.#deps;
+    const positions = this.#shown(thread, [1, LAST_SEQ], { before, limit });
+    if (positions.length === 0) return 0;
+    transactions.atomically(() => {
+      const gone = positions.flatMap((position) => stores.shared.deleteMessage(thread, position));
+      stores.threads.lengthen([thread.n], -positions.length);
+      this.#follow([thread.n], { gone, positions });
+    });
+    return positions.length;
   }
 
-  /** Whatever else goes with messages, as where one is deleted by hand; and summaries of them that are as old. */
+  /** Messages before a time that a thread shows between two seqs. */
+  #shown(
+    thread: StoredThread,
+    [first, last]: SeqRange,
+    { before, limit }: { before: number; limit: number },
+  ) {
+    const found: number[] = [];
+    for (const { n, from, to } of this.#deps.stores.lineage.segments(thread, first)) {
+      const range = positionsOf({ n, from: Math.max(from, first), to: Math.min(to, last) });
+      const room = { thread: thread.n, before, limit: limit - found.length };
+      found.push(...this.#deps.aged.within(range, room));
+      if (found.length === limit) break;
+    }
+    return found;
+  }
+
+  /** Whatever else goes with messages, as where one is deleted by hand; and summaries whose messages are all gone. */
   #follow(
     threads: readonly number[],
-    {
-      before,
-      gone,
-      positions,
-    }: { before: number; gone: readonly PositionRange[]; positions: readonly number[] },
+    { gone, positions }: { gone: readonly PositionRange[]; positions: readonly number[] },
   ): void {
     const { stores, index, ingestStore, conversations, noted } = this.#deps;
     index.removeRanges([...gone]);
     const seqs = positions.map(seqOf);
     for (const n of threads) {
       for (const seq of seqs) ingestStore.forgetMessage(n, seq);
-      stores.compactions.deleteAged({ n }, { upTo: Math.max(...seqs), before });
       stores.threads.endImport({ n });
       const id = stores.threads.idOf(n);
-      if (id !== null && stores.threads.get(id) !== null) conversations.messagesChanged(id);
+      const thread = id === null ? null : stores.threads.get(id);
+      if (thread === null) continue;
+      this.#deleteSummaries(thread, [Math.min(...seqs), Math.max(...seqs)]);
+      conversations.messagesChanged(thread.id);
     }
     noted({ messages: positions.length });
+  }
+
+  #deleteSummaries(thread: StoredThread, seqs: SeqRange): void {
+    const { compactions } = this.#deps.stores;
+    for (const { id, from, to } of compactions.touching(thread, seqs))
+      if (this.#shown(thread, [from, to], { before: Number.MAX_SAFE_INTEGER, limit: 1 }).length === 0)
+        compactions.delete(thread, id);
   }
 
   /** The numbers of the threads under an ingest, and of those whose messages they share. */

@@ -43,6 +43,8 @@ const [SLICES, MEMORIES] = [10, 500];
 /** Deletes what is past the rules of retention: the alarm's chore, in bounded steps that may be repeated. */
 export class RetentionDrive {
   readonly #deps: RetentionDependencies;
+  /** The time of the last round. */
+  #round: number | null = null;
 
   constructor(deps: RetentionDependencies) {
     this.#deps = deps;
@@ -102,8 +104,9 @@ export class RetentionDrive {
     const { store, now, conversations } = this.#deps;
     const dueAt = this.nextDue();
     if (dueAt === null || dueAt > now()) return;
-    // An alarm that goes on with a round keeps its time.
-    const at = store.get()?.last?.at === dueAt ? dueAt : now();
+    // An alarm that goes on with a round keeps its time; also where the object slept, if the round has deleted something.
+    const at = [this.#round, store.get()?.last?.at].includes(dueAt) ? dueAt : now();
+    this.#round = at;
     store.set({ dueAt: at });
     const { messages } = store.plan();
     const bounds = { before: messages === null ? null : at - messages, now: at };

@@ -1,6 +1,7 @@
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { inline } from "../../storage/inline.ts";
+import type { SeqRange } from "../core/position.ts";
 import type { StoredThread } from "./thread-row.ts";
 import type {
   Compaction,
@@ -145,14 +146,18 @@ export class CompactionStore {
     return gone.toArray().length > 0;
   }
 
-  /** Deletes summaries of before a time, of messages up to a seq. */
-  deleteAged({ n }: Pick<StoredThread, "n">, { upTo, before }: { upTo: number; before: number }): void {
-    this.#sql.exec(
-      "DELETE FROM compactions WHERE thread = ? AND to_seq <= ? AND created_at < ?",
-      n,
-      upTo,
-      before,
-    );
+  /** All summaries that stand for a message between two seqs. */
+  touching({ n }: Pick<StoredThread, "n">, [first, last]: SeqRange): CompactionRange[] {
+    return this.#sql
+      .exec<RangeRow>(
+        `SELECT id, from_seq, to_seq, created_at FROM compactions
+         WHERE thread = ? AND from_seq <= ? AND to_seq >= ?`,
+        n,
+        last,
+        first,
+      )
+      .toArray()
+      .map(rangeOf);
   }
 
   /** Returns how many there were. */

@@ -19,7 +19,7 @@ import { LAST_SEQ, type PositionRange, positionsOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { CATALOGUE_WITHIN_MS, type OwnerRecord } from "../core/owner-record.ts";
-import type { RetentionStore } from "../core/retention-store.ts";
+import { GRACE_MS, type RetentionStore } from "../core/retention-store.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
 import { DEFAULT_TITLE, type StoredThread, type ThreadLine } from "./thread-row.ts";
@@ -174,7 +174,7 @@ export class Conversations {
       changeThread(this.#deps, { id }, (thread) => {
         const patched = this.#stores.threads.patch(thread, fields, this.#deps.now());
         if (patched.indexing !== thread.indexing) this.#index(patched);
-        this.#retain(fields);
+        if (patched.retention !== thread.retention) this.#retain(patched);
         this.#catalogue.enqueue(id);
         return ok(this.#view(patched));
       }),
@@ -192,9 +192,14 @@ export class Conversations {
   }
 
   /** The same in the caller's transaction, for a thread that is past its time. */
-  removeAged(id: string): void {
-    const thread = this.#stores.threads.get(id);
-    if (thread !== null) this.#remove(thread, null);
+  removeAged(id: string): number {
+    const { threads, messages } = this.#stores;
+    const thread = threads.get(id);
+    if (thread === null) return 0;
+    const before = messages.deleted;
+    const { gone } = this.#remove(thread, null);
+    const left = gone.map((range) => messages.rows(range));
+    return left.reduce((sum, one) => sum + one, messages.deleted - before);
   }
 
   /** The same in the caller's transaction, for an erasure; null if there is no such thread. */
@@ -228,7 +233,8 @@ export class Conversations {
   /** A thread was imported (null: one that is there for its forks only): the catalogue hears of it from the alarm. */
   imported(owner: ThreadOwner, id: string | null): void {
     this.#noteOwner(owner);
-    if (id !== null) this.#retain(this.#stores.threads.get(id) ?? {});
+    const thread = id === null ? null : this.#stores.threads.get(id);
+    if (thread !== null) this.#retain(thread);
     if (id !== null) this.#announcements.confirm(id, false);
     // At once: to look for the first of all that is due would read them all, for each thread of an import.
     this.#deps.alarms.scheduleBy(this.#deps.now());
@@ -381,8 +387,11 @@ export class Conversations {
     { fields, at }: { fields: CreateThreadBody; at: number },
   ): Result<Thread> {
     this.#noteOwner(owner);
-    this.#retain(fields);
-    return this.#withinQuota(() => this.#view(this.#stores.threads.create(id, fields, { now: at })));
+    return this.#withinQuota(() => {
+      const thread = this.#stores.threads.create(id, fields, { now: at });
+      this.#retain(thread);
+      return this.#view(thread);
+    });
   }
 
   #withinQuota(create: () => Thread): Result<Thread> {
@@ -396,10 +405,13 @@ export class Conversations {
     return result;
   }
 
-  /** A thread's own rule is applied in its time. */
-  #retain({ retention }: { retention?: string | null | undefined }): void {
+  /** A thread's own rule is new: a round that comes within the hour leaves it out. */
+  #retain(thread: StoredThread): void {
+    if (thread.retention === undefined) return;
     const { retention: rules, alarms, now } = this.#deps;
-    if (typeof retention === "string") alarms.scheduleBy(rules.changed(now()));
+    const at = now();
+    this.#stores.threads.setRuleTime(thread, at + GRACE_MS);
+    alarms.scheduleBy(rules.changed(at));
   }
 
   /** Applies the thread's `indexing` to its own messages. */

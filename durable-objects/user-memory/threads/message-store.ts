@@ -283,7 +283,11 @@ export class MessageStore implements DocumentSource {
   }
 
   count(range: PositionRange): number {
-    const [from, to] = this.#tombstones.staying(range);
+    return this.rows(this.#tombstones.staying(range));
+  }
+
+  /** Counts the rows of a range, with or without a tombstone. */
+  rows([from, to]: PositionRange): number {
     return this.#sql
       .exec<{ n: number }>("SELECT COUNT(*) AS n FROM messages WHERE position BETWEEN ? AND ?", from, to)
       .one().n;

@@ -144,6 +144,11 @@ export class ThreadStore implements Erasable {
     return threadOf(row);
   }
 
+  /** The thread's own rule of retention holds from this time on. */
+  setRuleTime({ n }: Pick<StoredThread, "n">, at: number): void {
+    this.#sql.exec("UPDATE threads SET rule_at = ? WHERE n = ?", at, n);
+  }
+
   /** Later messages get seqs after this one. */
   reach({ n }: StoredThread, seq: number): void {
     this.#sql.exec("UPDATE threads SET last_seq = MAX(last_seq, ?) WHERE n = ?", seq, n);

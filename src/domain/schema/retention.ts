@@ -52,7 +52,7 @@ export const RetentionBody = Retention.refine(
 
 const counts = {
   threads: z.int().openapi({ description: "Threads that go as a whole." }),
-  messages: z.int().openapi({ description: "Messages with a text, those of such threads included." }),
+  messages: z.int().openapi({ description: "Messages, those of such threads included." }),
   memories: z.int(),
 };
 export const RetentionCounts = z.object(counts).openapi("RetentionCounts");
