@@ -1,6 +1,7 @@
 // Sign-in for MCP: the flow of OAuth 2.1 as an app and a person's browser see it.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { userHash } from "../../src/domain/ids.ts";
 import { limits } from "../../src/domain/limits.ts";
 import { call, newUser, token } from "../call.ts";
 import { clock } from "../doubles/control.ts";
@@ -105,6 +106,21 @@ describe("by a one-time code", () => {
     expect(page.headers.get("Content-Security-Policy")).toContain("default-src 'none'");
     expect(page.headers.get("Cache-Control")).toBe("no-store");
     expect(page.headers.get("Set-Cookie")).toMatch(/^__Host-.*Secure.*HttpOnly|^__Host-.*HttpOnly.*Secure/);
+  });
+
+  it("an app's name is short, and turns no words around it", async () => {
+    const visitor = new Visitor();
+    const name = `A\u202e\u0007 name ${"x".repeat(5000)}`;
+    const user = newUser();
+    const clientId = await visitor.register(REDIRECT, { client_name: name });
+    const shown = `A name ${"x".repeat(91)}`;
+    expect((await visitor.open(clientId)).page.text).toContain(`Allow ${shown} to use`);
+    await visitor.signIn(user, clientId);
+    const headers = { Authorization: `Bearer ${await token(user)}` };
+    const { body } = await visitor.call(`/v1/users/${user}/sign-ins`, { headers });
+    expect(body.items[0].app.name).toBe(shown);
+    const nameless = await visitor.register(REDIRECT, { client_name: "\u202e" });
+    expect((await visitor.open(nameless)).page.text).toContain(`Allow ${nameless} to use`);
   });
 
   it("a person allows less than the app asks for", async () => {
@@ -341,6 +357,19 @@ describe("an app that describes itself at an address", () => {
     expect(body.items).toMatchObject([
       { app: { id: ADDRESS, name: "A described app", domain: "app.example", redirectHost: "app.example" } },
     ]);
+  });
+
+  it("keeps its sign-in while its own host is down", async () => {
+    served(describes());
+    const visitor = new Visitor();
+    const { access, refresh } = await visitor.signIn(newUser(), ADDRESS);
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("network")));
+    const answer = await visitor.refresh(ADDRESS, refresh);
+    expect([answer.status, answer.body.error]).toEqual([503, "temporarily_unavailable"]);
+    expect(answer.headers.get("Retry-After")).toBe("10");
+    expect((await visitor.mcp(access)).status).toBe(200);
+    served(describes());
+    expect((await visitor.refresh(ADDRESS, refresh)).status).toBe(200);
   });
 
   it("is refused where the description is another app's, or cannot be read", async () => {
@@ -593,13 +622,31 @@ describe("a sign-in", () => {
     expect((await visitor.refresh(clientId, refresh)).body.error).toBe("invalid_grant");
   });
 
-  it("of an app that signs in again takes the place of the former one", async () => {
+  it("of an app that signs in again, as on another device, ends no other one", async () => {
     const visitor = new Visitor();
     const user = newUser();
     const { clientId, access } = await visitor.signIn(user);
     const again = await visitor.signIn(user, clientId);
-    expect((await visitor.mcp(access)).status).toBe(401);
-    expect((await visitor.mcp(again.access)).status).toBe(200);
+    for (const bearer of [access, again.access]) expect((await visitor.mcp(bearer)).status).toBe(200);
+  });
+
+  it("is in the audit log, with its id", async () => {
+    const visitor = new Visitor();
+    const user = newUser();
+    await visitor.signIn(user);
+    const headers = { Authorization: `Bearer ${await token("*")}` };
+    const { body } = await visitor.call(`/v1/users/${user}/sign-ins`, { headers });
+    const events = async () =>
+      (await call(`/v1/audit?user=${user}&action=sign-in.granted`)).body.items as unknown[];
+    await expect.poll(events).toHaveLength(1);
+    expect(await events()).toMatchObject([
+      {
+        outcome: "ok",
+        actor: await userHash(user),
+        userHash: await userHash(user),
+        tokenId: body.items[0].id,
+      },
+    ]);
   });
 
   it("ends with the setting", async () => {

@@ -18,9 +18,9 @@ const list = route("get", "/v1/audit", {
   responses: { 200: json(AuditEvents, "A page of events.") },
 });
 
-/** Events other than operations: refusals, the end of a wait in quarantine, batches of entries that delete, tools of MCP. */
+/** Events other than operations: refusals, sign-ins, the end of a wait in quarantine, batches of entries that delete, tools of MCP. */
 const OTHER_ACTIONS =
-  /^((token|access)\.refused|quarantine\.expired|POST \/v1\/users\/\{user\}\/kv\/batch|POST \/mcp \w+)$/;
+  /^((token|access)\.refused|quarantine\.expired|sign-in\.granted|POST \/v1\/users\/\{user\}\/kv\/batch|POST \/mcp \w+)$/;
 
 /** The route of the audit log. `operations` lists those that it records. */
 export const auditOf = (operations: () => readonly string[]) =>
@@ -39,7 +39,7 @@ const NEVER_RECORDED = fail("invalid_request", {
     {
       path: "query.action",
       message:
-        "must be an operation that is recorded, as in `DELETE /v1/threads/{id}`, or `token.refused`, `access.refused` or `quarantine.expired`",
+        "must be an operation that is recorded, as in `DELETE /v1/threads/{id}`, or `token.refused`, `access.refused`, `sign-in.granted` or `quarantine.expired`",
     },
   ],
 });

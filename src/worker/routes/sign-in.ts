@@ -1,4 +1,4 @@
-import type { AuthRequest, OAuthHelpers } from "@cloudflare/workers-oauth-provider";
+import type { AuthRequest, ConsentDescription, OAuthHelpers } from "@cloudflare/workers-oauth-provider";
 import type { Context, Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type ErrorCode, errors } from "../../domain/errors.ts";
@@ -9,6 +9,7 @@ import { d1Result } from "../../platform/d1/d1-result.ts";
 import { SignInChanged, SignInsUnavailable } from "../../platform/d1/sign-ins.ts";
 import { spendCode } from "../auth/console-code.ts";
 import { NO_STORE } from "../http/answer.ts";
+import { writeAuditEvent } from "../http/audit.ts";
 import type { AppEnv } from "../http/context.ts";
 import { answerFailure, codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { bytesOf } from "../http/json-body.ts";
@@ -18,6 +19,7 @@ import { newRouter, undocumented } from "../http/router.ts";
 import { consentPage, refusalPage } from "../sign-in/pages.ts";
 import type { AtProvider } from "../sign-in/identity-provider.ts";
 import {
+  grantOf,
   library,
   PATHS,
   resourceAt,
@@ -109,12 +111,22 @@ async function askForConsent(c: C, visit: Visit, problem?: string): Promise<Resp
     return refuse(c, 400, "The app must use PKCE with the method S256.");
   const up = await provider?.isUp();
   if (up?.ok === false) throw new Refusal(up);
-  const details = await oauth.describeConsent(request);
+  const details = await describeApp(oauth, request);
   const { handle, headers } = await oauth.beginConsent(request);
   for (const [name, value] of headers) c.header(name, value, { append: name === "set-cookie" });
   const host = settings.provider === null ? null : new URL(settings.provider.issuer).host;
   const content = consentPage({ details, handle, offered: settings.scopes, provider: host, problem });
   return c.html(content, problem === undefined ? 200 : 400);
+}
+
+/** Characters of an app's name: it is free to choose it. */
+const NAME_CHARACTERS = 100;
+
+async function describeApp(oauth: OAuthHelpers, request: AuthRequest): Promise<ConsentDescription> {
+  const details = await oauth.describeConsent(request);
+  // A mark of direction would turn the words around the name.
+  const name = details.clientName.slice(0, NAME_CHARACTERS).replaceAll(/\p{C}/gu, "").trim();
+  return { ...details, clientName: name || details.clientId };
 }
 
 serve(
@@ -198,7 +210,7 @@ async function finish(
 ): Promise<Response> {
   // Neither stands for one person.
   if (user === "*" || isShared(user)) return refuse(c, 403, "A person signs in as one user.");
-  const { clientName, clientDomain, redirectHost } = await oauth.describeConsent(request);
+  const { clientName, clientDomain, redirectHost } = await describeApp(oauth, request);
   const { redirectTo } = await oauth.completeAuthorization({
     request: { ...request, resource: resourceAt(origin) },
     userId: await userHash(user),
@@ -209,7 +221,13 @@ async function finish(
     } satisfies SignInMetadata,
     scope: request.scope,
     props: { user, at: c.get("services").now() },
+    // The same app on another device keeps its own.
+    revokeExistingGrants: false,
   });
+  const code = new URL(redirectTo).searchParams.get("code") ?? "";
+  const caller = { user, scopes: new Set(request.scope), shared: new Set<string>(), tokenId: grantOf(code) };
+  c.set("caller", caller);
+  writeAuditEvent(c, { action: "sign-in.granted", outcome: "ok", user });
   return redirect(headers, redirectTo);
 }
 

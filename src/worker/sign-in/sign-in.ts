@@ -165,13 +165,23 @@ export class SignInServer {
             headers: { "Retry-After": "2" },
           });
       },
-      // A client's mistake is in its answer.
-      onError: () => {},
+      // A client's mistake is in its answer. But an app's own host may be down for a while, and `invalid_client` would make it forget
+      // the sign-in.
+      onError: ({ internal }) =>
+        internal?.category === "client-id-metadata-document"
+          ? Response.json(
+              {
+                error: "temporarily_unavailable",
+                error_description: "The app's description of itself could not be read at its address.",
+              },
+              { status: 503, headers: { "Retry-After": "10", "Cache-Control": "no-store" } },
+            )
+          : undefined,
     });
   }
 }
 
-/** Loaded with the first sign-in: a deployment without one does not pay for it. */
+/** Loaded with the first sign-in: it is in each bundle, and a deployment without one does not evaluate it. */
 export const library = (): Promise<Library> => import("@cloudflare/workers-oauth-provider");
 
 const ENDED = fail("invalid_token", {
