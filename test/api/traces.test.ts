@@ -18,7 +18,7 @@ import { createWorker } from "../../src/worker/worker.ts";
 import { call as callWorker, newUser, token } from "../call.ts";
 import { declared, declaredOperations } from "../declared.ts";
 import { control, restore } from "../doubles/control.ts";
-import { faultyPorts } from "../doubles/ports.ts";
+import { faultyPorts, realPorts } from "../doubles/ports.ts";
 import { pathOf } from "../operations.ts";
 
 const logged: string[] = [];
@@ -178,6 +178,36 @@ describe("a call", () => {
     expect(new Set([root, ...waits].map(({ spanId }) => spanId)).size).toBe(waits.length + 1);
     const listed = await traced("/v1/statistics");
     expect(listed.waits.map(({ name }) => name)).toContain("d1 users.count");
+  });
+
+  it("of a sign-in has its waits for D1, too", async () => {
+    const { sent, traces } = collector();
+    const app = createApp((bindings) => ({ ...realPorts(bindings), traces }));
+    const spans = async (path: string, init: RequestInit = {}) => {
+      const before = sent.length;
+      const given = { ...env, SIGN_IN: "codes" };
+      await (await app.request(`https://cairn.test${path}`, init, given)).arrayBuffer();
+      await expect.poll(() => sent.length).toBe(before + 1);
+      const [root, ...waits] = sent.slice(before).flatMap(spansIn);
+      return { error: attributesOf(root)["error.type"], waits: waits.map(({ name }) => name) };
+    };
+    expect(await spans("/oauth/authorize?response_type=code&client_id=nobody")).toEqual({
+      error: "invalid_request",
+      waits: ["d1 signIns.get"],
+    });
+    const body = new URLSearchParams({
+      grant_type: "refresh_token",
+      refresh_token: "x",
+      client_id: "nobody",
+    });
+    expect((await spans("/oauth/token", { method: "POST", body })).waits).toEqual(["d1 signIns.get"]);
+    const signIn = { Authorization: "Bearer a:b:c", "Content-Type": "application/json" };
+    const called = await spans("/mcp", { method: "POST", body: "{}", headers: signIn });
+    expect(called).toEqual({ error: "invalid_token", waits: ["d1 signIns.get"] });
+    const headers = { Authorization: `Bearer ${await token("*")}` };
+    const listed = await spans(`/v1/users/${newUser()}/sign-ins`, { headers });
+    expect(listed.waits).toContain("d1 signIns.list");
+    expect((await spans("/v1/retention", { headers })).waits).toContain("d1 retention.get");
   });
 
   it("tells the code of a failure, and marks only one of Cairn's own", async () => {

@@ -44,7 +44,11 @@ export const authenticateForMcp: Middleware = async (c, next) => {
   c.set("signInAt", resourceMetadataAt(here.origin));
   const callerOf: CallerOf = (_, token) =>
     isSignInToken(token)
-      ? here.signIn.caller(token, { origin: here.origin, beforeD1: () => countAddress(c) })
+      ? here.signIn.caller(token, {
+          origin: here.origin,
+          signIns: c.get("services").signIns,
+          beforeD1: () => countAddress(c),
+        })
       : ownTokens(c, token);
   return authenticateBy(callerOf)(c, next);
 };

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { SignInStore } from "../../platform/d1/sign-ins.ts";
 import type { Part } from "../../platform/metrics/metrics.ts";
 import { storageFailureOf } from "../../platform/storage-failure.ts";
 import type { TracedCall, Wait } from "../../platform/traces/traces.ts";
@@ -8,7 +9,7 @@ import type { Services } from "../services.ts";
 import { afterAnswer } from "./after-answer.ts";
 import type { AppEnv } from "./context.ts";
 
-/** The ports that ask D1 for a call. The list of revoked tokens is not among them: an isolate reads it for all calls. */
+/** The ports that ask D1 for a call. The list of revoked tokens is not seen here: an isolate reads it for all calls. */
 const OF_D1 = [
   "records",
   "catalogue",
@@ -21,6 +22,9 @@ const OF_D1 = [
   "erasures",
   "tenantModelUsage",
   "webhookBreaker",
+  "revocations",
+  "retention",
+  "signIns",
 ] as const;
 
 /** Waits of a call that its trace lists: an import has thousands. */
@@ -138,7 +142,7 @@ function measuredServices(services: Services, call: MeasuredCall): Services {
   };
 }
 
-/** The same port; `call` gets the wait for each of its promises. */
+/** The same port; `call` gets the wait for each of its promises, and of a store that it makes. */
 function timedPort<T extends object>(
   port: T,
   { part, of }: { part: Part; of: string },
@@ -159,7 +163,7 @@ function timedPort<T extends object>(
             () => settled(null),
             (error: unknown) => settled(storageFailureOf(error) ?? "_OTHER"),
           );
-        return answer;
+        return answer instanceof SignInStore ? timedPort(answer, { part, of }, call) : answer;
       };
     },
   });

@@ -27,11 +27,12 @@ import {
   type SignInServer,
   signInAt,
   type SignInMetadata,
+  type StoreEnv,
 } from "../sign-in/sign-in.ts";
 
 type C = Context<AppEnv>;
 /** The sign-in of one request. */
-type Visit = { signIn: SignInServer; server: Server; oauth: OAuthHelpers; origin: string };
+type Visit = { signIn: SignInServer; server: Server; env: StoreEnv; oauth: OAuthHelpers; origin: string };
 type Serve = (c: C, visit: Visit) => Promise<Response>;
 
 /** The sign-in for MCP: OAuth 2.1 as the protocol's revision 2026-07-28 has it. */
@@ -43,19 +44,26 @@ const serve = (method: "get" | "post", path: string, answer: Serve): void => {
     const here = signInAt(c);
     if (here === null) return answerFailure(c, { code: "route_not_found" });
     const server = await here.signIn.server(here.origin);
-    return answer(c, { ...here, server, oauth: server.getOAuthApi(here.signIn.env()) });
+    const env = here.signIn.env(c.get("services").signIns);
+    return answer(c, { ...here, server, env, oauth: server.getOAuthApi(env) });
   };
   undocumented(signIn, { method, path, scope: "open", owner: nobody }, handler);
 };
 
-/** What a page or an endpoint says of an error, and its status. */
-type Refused = { status: number; reason: string };
+/** What a page or an endpoint says of an error, and its status. `code`: for the trace. */
+type Refused = { status: number; reason: string; code?: ErrorCode };
 
 async function refusedBy(c: C, error: unknown): Promise<Refused> {
+  const refused = await refusedOf(c, error);
+  c.set("failure", refused.code ?? "invalid_request");
+  return refused;
+}
+
+async function refusedOf(c: C, error: unknown): Promise<Refused> {
   const { AuthorizationError, CimdFetchError } = await library();
   if (error instanceof Refusal) {
     const { code, message } = error.failure;
-    return { status: errors[code][0], reason: message ?? errors[code][1] };
+    return { code, status: errors[code][0], reason: message ?? errors[code][1] };
   }
   if (error instanceof AuthorizationError) return { status: 400, reason: error.description };
   if (error instanceof CimdFetchError)
@@ -65,7 +73,7 @@ async function refusedBy(c: C, error: unknown): Promise<Refused> {
   const unexpected = codeOfUnexpected(error, c.get("requestId"));
   const isStore = error instanceof SignInsUnavailable && unexpected === "internal";
   const code: ErrorCode = isStore ? "storage_unavailable" : unexpected;
-  return { status: errors[code][0], reason: errors[code][1] };
+  return { code, status: errors[code][0], reason: errors[code][1] };
 }
 
 /** A page that cannot be answered tells why. It never sends the browser on: nobody has checked where to. */
@@ -239,7 +247,7 @@ async function formOf(c: C): Promise<URLSearchParams> {
 /** An endpoint of the library: for programs. */
 const asEndpoint =
   (count: (c: C) => Promise<void>): Serve =>
-  async (c, { server, signIn: here }) => {
+  async (c, { server, env }) => {
     try {
       await count(c);
       const { method, url } = c.req;
@@ -248,7 +256,7 @@ const asEndpoint =
       headers.delete("Origin");
       const body = method === "POST" ? await bytesOf(c.req.raw, limits.signInBody) : undefined;
       const request = new Request(url, { method, headers, ...(body && { body }) });
-      const answer = await server.fetch(request, here.env(), NO_CONTEXT);
+      const answer = await server.fetch(request, env, NO_CONTEXT);
       return new Response(answer.body, answer);
     } catch (error) {
       // A refresh of another call was first: this one may come again.

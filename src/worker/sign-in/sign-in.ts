@@ -31,7 +31,6 @@ export type SignInMetadata = { name: string; domain?: string; redirectHost: stri
 
 type Dependencies = {
   settings: SignInSettings;
-  signIns: SignIns;
   revoked: Pick<RevocationList, "refusal">;
   now: () => number;
 };
@@ -80,9 +79,9 @@ export class SignInServer {
     this.provider = settings.provider && new IdentityProvider({ settings: settings.provider, now });
   }
 
-  /** The store of one request. */
-  env(): StoreEnv {
-    return { OAUTH_KV: this.#deps.signIns.store(this.#deps.now) };
+  /** The store of one request, from that request's own port. */
+  env(signIns: SignIns): StoreEnv {
+    return { OAUTH_KV: signIns.store(this.#deps.now) };
   }
 
   /** The authorization server at a name of the deployment. */
@@ -97,14 +96,14 @@ export class SignInServer {
   /** Finds the caller of a token that was issued for the resource at this origin. `beforeD1` may throw, and D1 is not asked. */
   async caller(
     token: string,
-    { origin, beforeD1 }: { origin: string; beforeD1: () => Promise<void> },
+    { origin, signIns, beforeD1 }: { origin: string; signIns: SignIns; beforeD1: () => Promise<void> },
   ): Promise<Result<Caller>> {
     const now = this.#deps.now();
     const key = `${origin} ${token}`;
     const known = this.#tokens.get(key);
     const isKnown = known !== undefined && now < known.until;
     if (!isKnown) await beforeD1();
-    const verified = isKnown ? ok(known) : await this.#verify(token, origin);
+    const verified = isKnown ? ok(known) : await this.#verify(token, { origin, signIns });
     if (!verified.ok) return verified;
     const { caller, issuedAt, expiresAt } = verified.value;
     const until = known?.until ?? 0;
@@ -119,10 +118,13 @@ export class SignInServer {
     this.#tokens = new BoundedCache(CACHED_TOKENS);
   }
 
-  async #verify(token: string, origin: string): Promise<Result<Verified>> {
+  async #verify(
+    token: string,
+    { origin, signIns }: { origin: string; signIns: SignIns },
+  ): Promise<Result<Verified>> {
     const server = await this.server(origin);
     const validated = await d1Result(() =>
-      server.validateToken<SignInProps>(resourceAt(origin), token, this.env()),
+      server.validateToken<SignInProps>(resourceAt(origin), token, this.env(signIns)),
     );
     if (!validated.ok) return validated;
     if (validated.value === null) return ENDED;
