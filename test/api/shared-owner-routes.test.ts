@@ -11,6 +11,9 @@ import { append, create, say } from "../thread-calls.ts";
 const changes = ({ scope, operationId }: DeclaredOperation): boolean =>
   scope !== "read" || operationId === "recallOutcome";
 
+/** A shared owner is no person: nobody signs in as one. */
+const isOfPersons = ({ operationId }: DeclaredOperation): boolean => operationId === "listSignIns";
+
 const newShared = (): string => `shared:${newUser()}`;
 const owned = (await declaredOperations()).filter(isOneUsers);
 
@@ -42,12 +45,16 @@ describe.each(ways)("$way", (way) => {
     },
   );
 
-  it.each(owned.filter((one) => !changes(one)))(
+  it.each(owned.filter((one) => !changes(one) && !isOfPersons(one)))(
     "$method $path reads what is a shared owner's",
     async (operation) => {
       expect([401, 403, 404]).not.toContain((await ask(operation, [newShared(), team])).status);
     },
   );
+
+  it.each(owned.filter(isOfPersons))("$method $path is of persons alone", async (operation) => {
+    expect((await ask(operation, [newShared(), team])).status).toBe(403);
+  });
 
   it.each(owned.filter(changes))(
     "$method $path changes nothing of a shared owner's, and says why",

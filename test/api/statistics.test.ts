@@ -1,7 +1,7 @@
 // Figures of a user, and of the tenant over time.
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { counting } from "../../src/platform/d1/by-day.ts";
 import { Isolate } from "../../src/platform/isolate.ts";
 import { createApp } from "../../src/worker/app.ts";
@@ -10,12 +10,14 @@ import worker from "../worker.ts";
 import { percentile, oneRecall, bothHours } from "../../src/domain/usage/recall-hours.ts";
 import { RecallMeter } from "../../src/worker/recall-meter.ts";
 import { call, newUser, token } from "../call.ts";
+import { emptyTenant } from "../databases.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { failing } from "../doubles/language-models.ts";
 import { ingest, user as says } from "../ingest/calls.ts";
 import { remember } from "../memory-calls.ts";
 import { append, create, say } from "../thread-calls.ts";
 
+beforeAll(emptyTenant);
 afterEach(restore);
 
 const DAY = 24 * 60 * 60_000;

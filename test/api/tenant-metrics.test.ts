@@ -1,15 +1,17 @@
 // GET /metrics: the tenant's figures for a monitor.
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { UNFINISHED } from "../../src/platform/d1/erasure-records.ts";
 import { WAITING } from "../../src/platform/d1/memory-records.ts";
 import { call, newUser, token } from "../call.ts";
+import { emptyTenant } from "../databases.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { remember } from "../memory-calls.ts";
 import { create } from "../thread-calls.ts";
 
 const DAY = 24 * 60 * 60_000;
 const forgetCount = () => env.DB.prepare("DELETE FROM jobs WHERE name = 'statistics'").run();
+beforeAll(emptyTenant);
 beforeEach(forgetCount);
 afterEach(async () => {
   restore();
