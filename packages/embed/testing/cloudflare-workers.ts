@@ -14,3 +14,7 @@ export class DurableObject<Env = unknown> {
 /** Base of objects that a call passes by reference. In one process all are. */
 // oxlint-disable-next-line typescript/no-extraneous-class
 export class RpcTarget {}
+
+/** Base of a class that the library of sign-ins exports, and that nothing here makes. */
+// oxlint-disable-next-line typescript/no-extraneous-class
+export class WorkerEntrypoint {}
