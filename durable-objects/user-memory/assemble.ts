@@ -29,6 +29,8 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
   const threads = assembleThreads(ground, ports, fences);
   const memories = assembleMemories(ground, ports, fences);
   const recalls = assembleRecall(ground, ports, threads);
+  const retentions = assembleRetention(ground, ports, { ...threads, ...memories });
+  const restores = assembleRestore(ground, ports, { ...threads, ...memories, ...retentions });
   const contexts = new ContextStore(ground.sql);
   const rooms = {
     ...threads,
@@ -37,13 +39,14 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
     ...assembleChanges(ground, ports, memories),
     ...assembleTransfer(ground, ports, { ...threads, ...memories }),
     ...assembleIngest(ground, ports, { ...threads, ...memories }),
-    ...assembleRestore(ground, ports, { ...threads, ...memories }),
-    ...assembleRetention(ground, ports, { ...threads, ...memories }),
+    ...retentions,
+    ...restores,
     ...assembleErasure(ground, ports, {
       ...fences,
       ...threads,
       ...memories,
       ...recalls,
+      ...restores,
       abort: () => ctx.abort("the storage was not made anew"),
     }),
     contexts,

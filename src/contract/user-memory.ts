@@ -452,12 +452,17 @@ export interface RetentionRpc {
 
 // Restore
 
-/** `numbers`: the last ones before the restore, with room. */
-export type RestorePreview = Pick<Restore, "lost" | "back"> & { numbers: RestoreMark["numbers"] };
+/**
+ * `numbers`: the last ones before the restore, with room. `epoch`: of erasures of the user. `own`: the user's rules of retention, which
+ * stay. The former version's marks lack both.
+ */
+export type RestorePreview = Pick<Restore, "lost" | "back"> & Omit<RestoreMark, "at" | "token">;
 export type RestoreMark = {
   at: number;
   token: string;
   numbers: { version: number; change: number; thread: number };
+  epoch?: number;
+  own?: Retention;
 };
 /** The next step: the object is set back; D1 loses later versions, gets those of then, and the catalogue follows. */
 export type RestorePlace =

@@ -2,6 +2,7 @@
 import { createScheduledController, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { RestoreMark } from "../../src/contract/user-memory.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { START, control, restore as restoreControl } from "../doubles/control.ts";
@@ -132,6 +133,118 @@ it("brings nothing back that was erased since", async () => {
       status: 409,
       body: { error: { code: "erased_since" } },
     });
+});
+
+/** The restore is noted, and stops behind so many writes of D1. */
+async function stopped(good = 1) {
+  const given = await changedUser();
+  control.d1NextWrites = [...Array.from({ length: good }, () => "ok" as const), "before"];
+  expect((await restore(given.user, { at: given.at, dryRun: false })).status).toBe(503);
+  control.d1NextWrites = [];
+  return given;
+}
+const objectOf = async (user: string) => env.USER_MEMORY.getByName(await userHash(user));
+const jobOf = async (user: string) =>
+  env.DB.prepare("SELECT detail, finished_at FROM jobs WHERE name = ?")
+    .bind(`restore ${await userHash(user)}`)
+    .first<{ detail: string; finished_at: number | null }>();
+/** What the Worker gives the object to begin the user's restore. */
+const markOf = async (user: string) => JSON.parse((await jobOf(user))?.detail ?? "") as RestoreMark;
+
+const erased = [1, 2, 3].flatMap((good) =>
+  (["user", "thread"] as const).map((what) => [what, good] as const),
+);
+it.each(erased)("brings back nothing of a %s that is erased behind %i writes of D1", async (what, good) => {
+  const { user, kept } = await stopped(good);
+  later(1000);
+  const { status, body } =
+    what === "user"
+      ? await call(`/v1/users/${user}`, { method: "DELETE" })
+      : await call(`/v1/users/${user}/erasures`, { json: { threadId: kept.id } });
+  expect(status).toBe(202);
+  for (let i = 0; i < 12; i++) {
+    later(60_000);
+    await ring(user);
+    if (i % 4 === 0) await cron();
+  }
+  expect((await call(`/v1/erasures/${body.id}`)).body.status).toBe("done");
+  expect((await call(`/v1/threads/${kept.id}/messages`)).status).toBe(404);
+  expect(await listTexts(user)).toHaveLength(what === "user" ? 0 : 3);
+  expect((await jobOf(user))?.finished_at).not.toBeNull();
+});
+
+it.each(["user", "thread"])("is refused by the object that erased a %s since it was noted", async (what) => {
+  const { user, at, kept } = await changedUser();
+  const [object, hash] = [await objectOf(user), await userHash(user)];
+  const preview = await object.previewRestore(at);
+  const detail = JSON.stringify({ ...(preview.ok && preview.value), at, token: "t" });
+  await env.DB.prepare("INSERT INTO jobs (name, detail, position, done, started_at) VALUES (?, ?, '', 0, 0)")
+    .bind(`restore ${hash}`, detail)
+    .run();
+  const owner = { hash, id: user };
+  const erasure = await (what === "user" ? object.eraseUser(owner) : object.eraseThread(owner, kept.id));
+  expect(erasure.ok).toBe(true);
+  await cron();
+  expect((await call(`/v1/threads/${kept.id}/messages`)).status).toBe(404);
+  expect((await jobOf(user))?.finished_at).not.toBeNull();
+});
+
+it("is ended before an erasure: an object that waits for its earlier state erases nothing", async () => {
+  const { user, kept } = await stopped();
+  const [object, hash] = [await objectOf(user), await userHash(user)];
+  const refused = { ok: false, code: "storage_unavailable" };
+  expect(await object.eraseUser({ hash, id: user })).toMatchObject(refused);
+  expect(await object.eraseThread({ hash, id: user }, kept.id)).toMatchObject(refused);
+  expect(await object.eraseScope({ hash, id: user }, "s")).toMatchObject(refused);
+  expect((await call(`/v1/users/${user}`, { method: "DELETE" })).status).toBe(202);
+});
+
+it("is not begun again by a call that comes late", async () => {
+  const { user, at, kept } = await stopped();
+  const mark = await markOf(user);
+  expect((await restore(user, { at, dryRun: false })).body.status).toBe("done");
+  await append(kept.id, [say("after done")]);
+  expect(await (await objectOf(user)).beginRestore(mark)).toEqual({ ok: true, value: null });
+  await (await objectOf(user)).restart().catch(() => undefined);
+  expect(await said(kept.id)).toEqual(["one", "after done"]);
+});
+
+it("loses no later write where the cron goes on with it meanwhile", async () => {
+  const users = [await stopped(), await stopped()];
+  const running = cron();
+  for (const { user, at, kept } of users.toReversed()) {
+    expect((await restore(user, { at, dryRun: false })).body.status).toBe("done");
+    await append(kept.id, [say("after done")]);
+  }
+  await running;
+  for (const { kept } of users) expect(await said(kept.id)).toEqual(["one", "after done"]);
+});
+
+it("keeps the rules of retention of now", async () => {
+  const { user, at } = await changedUser();
+  const putRules = (path: string, json: object) => call(path, { method: "PUT", json });
+  await putRules(`/v1/users/${user}/retention`, { messages: "300d" });
+  await putRules("/v1/retention", { memories: [{ kind: "fact", keep: "200d" }] });
+  expect((await restore(user, { at, dryRun: false })).body.status).toBe("done");
+  await ring(user);
+  const { own, tenant } = (await call(`/v1/users/${user}/retention`)).body;
+  await call("/v1/retention", { method: "DELETE" });
+  expect([own, tenant]).toEqual([{ messages: "300d" }, { memories: [{ kind: "fact", keep: "200d" }] }]);
+});
+
+it("goes on by the cron though five others cannot", async () => {
+  const stuck = await Promise.all(Array.from({ length: 5 }, () => userHash(newUser())));
+  for (const hash of stuck)
+    // No restore: the object rejects.
+    await env.DB.prepare(
+      "INSERT INTO jobs (name, detail, position, done, started_at) VALUES (?, '{}', '', 0, 0)",
+    )
+      .bind(`restore ${hash}`)
+      .run();
+  const { kept } = await stopped();
+  for (let i = 0; i < 2; i++) await cron();
+  await env.DB.prepare("DELETE FROM jobs WHERE detail = '{}'").run();
+  expect(await said(kept.id)).toEqual(["one"]);
 });
 
 it("refuses a time without a state, and one before the user's first write", async () => {

@@ -220,10 +220,10 @@ export function assembleRetention(
 export function assembleRestore(
   ground: Ground,
   { records, erasures, catalogue }: Ports,
-  { conversations, pendingWrites: pending }: Threads & Memories,
+  { pendingWrites: pending, ...rooms }: Threads & Memories & ReturnType<typeof assembleRetention>,
 ) {
   return {
-    restorer: new Restorer({ ...ground, records, erasures, catalogue, conversations, pending }),
+    restorer: new Restorer({ ...ground, ...rooms, records, erasures, catalogue, pending }),
   };
 }
 
@@ -231,10 +231,10 @@ export function assembleRestore(
 export function assembleErasure(
   ground: Ground,
   { erasures: records, receipts, signIns }: Ports,
-  rooms: Fences & Threads & Memories & Recalls & { abort: () => void },
+  rooms: Fences & Threads & Memories & Recalls & ReturnType<typeof assembleRestore> & { abort: () => void },
 ) {
   const { sql, table, vectors, owner, stores, index, erasureEpoch, recallLog } = ground;
-  const { conversations, memoryWrites, ingestStore } = rooms;
+  const { conversations, memoryWrites, ingestStore, restorer } = rooms;
   const tables = new ErasedTables(sql, erasureEpoch);
   const reset = new StorageReset({ ...ground, ...rooms, tables, migrations });
   const steps = new ErasureSteps({ ...ground, ...rooms, tables, reset, records, signIns });
@@ -242,7 +242,7 @@ export function assembleErasure(
   const parts = [vectors, memoryWrites, owner, recallLog, stores.threads, index, ingestStore];
   return {
     erasures: register,
-    eraser: new Eraser({ register, parts, tables, table, conversations, steps }),
+    eraser: new Eraser({ register, parts, tables, table, conversations, steps, restorer }),
     erasureDrive: new ErasureDrive({ ...ground, ...rooms, steps, records, receipts }),
   };
 }

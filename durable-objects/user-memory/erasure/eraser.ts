@@ -1,10 +1,11 @@
-import { fail, type Result } from "../../../src/domain/errors.ts";
+import { fail, type Failure, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Erasure } from "../../../src/domain/schema/erasure.ts";
 import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
+import type { Restorer } from "../restore/restorer.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import { hulls, rangesOf } from "./erasure-log.ts";
@@ -19,7 +20,11 @@ export type EraserDependencies = {
   table: MemoryTable;
   conversations: Conversations;
   steps: ErasureSteps;
+  restorer: Pick<Restorer, "isArmed">;
 };
+
+const RESTORING =
+  "A restore of this user is under way, and nothing was erased. Try again: the call ends the restore first.";
 
 /**
  * Begins erasures: what is erased is out of sight at once, and the alarm does the rest (erasure-drive.ts). What is written
@@ -35,6 +40,7 @@ export class Eraser {
   /** Erases all data of the user. If an erasure is running and nothing was written since, returns that one. */
   async eraseUser({ hash }: Pick<Owner, "hash">): Promise<Result<Erasure>> {
     const { register, tables } = this.#deps;
+    if (this.#refusal !== null) return this.#refusal;
     const running = register.running().findLast(({ erased }) => erased.what === "user");
     return this.#fenced(running !== undefined && tables.empty ? running.id : this.#hideUser(hash));
   }
@@ -52,6 +58,7 @@ export class Eraser {
   /** One thread, but for messages that a fork of it shows; the failure `not_found` if there is none. */
   async eraseThread({ hash }: Pick<Owner, "hash">, threadId: string): Promise<Result<Erasure>> {
     const { register, conversations } = this.#deps;
+    if (this.#refusal !== null) return this.#refusal;
     const running = register
       .running()
       .findLast(({ erased }) => erased.what === "thread" && erased.threadId === threadId);
@@ -81,6 +88,7 @@ export class Eraser {
   async eraseScope({ hash }: Pick<Owner, "hash">, scope: string): Promise<Result<Erasure>> {
     const { register, table, steps } = this.#deps;
     const scopeHash = await hash16(`cairn:scope:${scope}`);
+    if (this.#refusal !== null) return this.#refusal;
     const upTo = table.clock.lastVersion();
     this.#erase({ what: "scope", scope });
     const running = register
@@ -98,6 +106,12 @@ export class Eraser {
     // Forgets the scope's memories before the caller gets its answer.
     const forgotten = await steps.forgetScope(hash, id, erased);
     return forgotten.ok ? this.#fenced(id) : fail(forgotten.code, { message: NOT_FENCED });
+  }
+
+  /** No `await` may follow it before the erasure is noted. */
+  get #refusal(): Failure | null {
+    const { isArmed } = this.#deps.restorer;
+    return isArmed ? fail("storage_unavailable", { message: RESTORING }) : null;
   }
 
   #erase(data: ErasedData): void {

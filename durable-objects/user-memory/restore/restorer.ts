@@ -7,11 +7,14 @@ import { OvertakenWrite } from "../../../src/platform/d1/write-errors.ts";
 import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
 import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Removals } from "../core/removals.ts";
+import type { RetentionStore } from "../core/retention-store.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { PendingWrites } from "../memories/pending-writes.ts";
+import type { RetentionDrive } from "../retention/retention-drive.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import { lostSince } from "./lost-since.ts";
@@ -29,11 +32,16 @@ type RestorerDependencies = {
   records: Pick<MemoryRecords, "all" | "write">;
   erasures: Pick<ErasureRecords, "eraseVersions">;
   catalogue: Pick<ThreadCatalogue, "list">;
+  retention: RetentionStore;
+  retentionDrive: Pick<RetentionDrive, "set">;
+  alarms: AlarmScheduler;
   now: () => number;
 };
 
 /** The key of the mark of a restore that waits for the next session: the state of then does not have it. */
 const MARK = "restore";
+/** The key of the last restore that this object has come back from: a late call does not begin it again. */
+const ENDED = "restored";
 /** Rows of D1 that one step reads or writes. */
 const SLICE = 100;
 /** Room for numbers that are used between the look at them and the restart. */
@@ -50,9 +58,14 @@ export class Restorer {
     this.#deps = deps;
   }
 
+  /** True if the next session begins with an earlier state: what is erased now would come back. */
+  get isArmed(): boolean {
+    return this.#deps.storage.kv.get(MARK) !== undefined;
+  }
+
   /** What is lost and what comes back; fails if there is no state of that time. */
   async preview(at: number): Promise<Result<RestorePreview>> {
-    const { sql, removals, table, stores, erasureEpoch } = this.#deps;
+    const { sql, removals, table, stores, erasureEpoch, retention } = this.#deps;
     // The first epoch is the time at which the storage began.
     if (erasureEpoch.current > at) return invalidField("body.at", "is before the user's first write");
     // D1 may have been set back, and not know of it.
@@ -67,29 +80,37 @@ export class Restorer {
         change: stores.threads.lastChange() + NUMBERS,
         thread: stores.threads.lastGiven() + THREADS,
       },
+      epoch: erasureEpoch.current,
+      own: retention.get()?.own ?? {},
     });
   }
 
   /** Lets the next session of the object begin with its state of then. */
-  async begin({ at, token }: RestoreMark): Promise<Result<null>> {
+  async begin({ at, token, epoch }: RestoreMark): Promise<Result<null>> {
+    const { storage, removals, erasureEpoch } = this.#deps;
     const bookmark = await this.#bookmarkAt(at);
+    if (storage.kv.get(ENDED) === token) return ok(null);
+    // Something may be erased since the preview. Later erasures see the mark.
+    const { current } = erasureEpoch;
+    if (current !== (epoch ?? current) || removals.erasedSince(at)) return fail("erased_since");
     if (!bookmark.ok) return bookmark;
-    this.#deps.storage.kv.put(MARK, token);
-    await this.#deps.storage.sync();
-    await this.#deps.storage.onNextSessionRestoreBookmark(bookmark.value);
+    storage.kv.put(MARK, token);
+    try {
+      await storage.sync();
+      await storage.onNextSessionRestoreBookmark(bookmark.value);
+    } catch (error) {
+      storage.kv.delete(MARK);
+      throw error;
+    }
     return ok(null);
   }
 
   /** One step after the restart. Returns the next one, or null after the last; `begin` if the object is not set back yet. */
-  async step(
-    owner: UserHash,
-    { token, numbers }: RestoreMark,
-    place: RestorePlace,
-  ): Promise<Result<RestorePlace | null>> {
-    if (this.#deps.storage.kv.get(MARK) === token) return ok({ part: "begin" });
+  async step(owner: UserHash, mark: RestoreMark, place: RestorePlace): Promise<Result<RestorePlace | null>> {
+    if (this.#deps.storage.kv.get(MARK) === mark.token) return ok({ part: "begin" });
     switch (place.part) {
       case "begin":
-        this.#useUp(numbers);
+        this.#comeBack(mark);
         return ok({ part: "record", after: ["", 0] });
       case "record":
         return this.#removeLater(owner, place.after);
@@ -109,15 +130,26 @@ export class Restorer {
     }
   }
 
-  /** Numbers that were used since are not used again: readers of changes begin anew, and Vectorize may hold them. */
-  #useUp({ version, change, thread }: RestoreMark["numbers"]): void {
-    const { transactions, table, removals, stores, conversations } = this.#deps;
+  /**
+   * Numbers that were used since are not used again: readers of changes begin anew, and Vectorize may hold them. The rules of retention
+   * are those of now.
+   */
+  #comeBack({ token, own, numbers: { version, change, thread } }: RestoreMark): void {
+    const { storage, transactions, table, removals, stores, conversations, ...deps } = this.#deps;
+    if (storage.kv.get(ENDED) === token) return;
     transactions.atomically(() => {
+      storage.kv.put(ENDED, token);
+      // The state of then may have that of a former restore.
+      storage.kv.delete(MARK);
       table.clock.reach(version);
       removals.skipTo("memory", version);
       removals.skipTo("thread", change);
       stores.threads.skipTo({ change, thread });
+      // The alarm asks for the tenant's.
+      if (deps.retention.get() !== null) deps.retention.set({ tenant: null });
+      if (own !== undefined) deps.retentionDrive.set({ own });
     });
+    deps.alarms.scheduleBy(deps.now());
     conversations.rewriteCatalogue();
   }
 

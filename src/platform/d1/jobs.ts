@@ -5,14 +5,14 @@ import { jobs, type JobRow } from "./tables.ts";
 /** The progress of long jobs. Every method rejects when D1 does not answer. */
 export interface Jobs {
   get(name: string): Promise<JobRow | undefined>;
-  /** Jobs that are not finished, whose names begin with these characters. */
+  /** Jobs that are not finished, whose names begin with these characters; the least done first. */
   unfinished(prefix: string, limit: number): Promise<JobRow[]>;
   /** Starts or restarts a job. */
   start(
     job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt" | "done">>,
   ): Promise<void>;
-  /** Saves progress, unless another run was faster or the job was restarted. */
-  advance(from: JobRow, to: Pick<JobRow, "position" | "done" | "finishedAt">): Promise<void>;
+  /** Saves progress, unless another run was faster or the job was restarted. Returns whether it did. */
+  advance(from: JobRow, to: Pick<JobRow, "position" | "done" | "finishedAt">): Promise<boolean>;
 }
 
 export class D1Jobs implements Jobs {
@@ -32,6 +32,7 @@ export class D1Jobs implements Jobs {
       .select()
       .from(jobs)
       .where(and(named, isNull(jobs.finishedAt)))
+      .orderBy(jobs.done, jobs.name)
       .limit(limit);
   }
 
@@ -40,10 +41,11 @@ export class D1Jobs implements Jobs {
     await this.#db.insert(jobs).values(fresh).onConflictDoUpdate({ target: jobs.name, set: fresh });
   }
 
-  async advance({ name, startedAt, position }: JobRow, to: Parameters<Jobs["advance"]>[1]): Promise<void> {
-    await this.#db
+  async advance({ name, startedAt, position }: JobRow, to: Parameters<Jobs["advance"]>[1]): Promise<boolean> {
+    const { meta } = await this.#db
       .update(jobs)
       .set(to)
       .where(and(eq(jobs.name, name), eq(jobs.startedAt, startedAt), eq(jobs.position, position)));
+    return meta.changes > 0;
   }
 }

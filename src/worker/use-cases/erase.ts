@@ -5,8 +5,10 @@ import type { Erasure } from "../../domain/schema/erasure.ts";
 import type { Services } from "../services.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
+import { endRestore } from "./restore.ts";
 
 type Needs = Pick<Services, "userMemory" | "erasures">;
+type Erasing = Needs & Pick<Services, "jobs" | "now">;
 
 /** The cron wakes erasures that take longer than this. */
 const WAKE_AFTER_MS = 3600_000;
@@ -18,12 +20,10 @@ const AT_ONCE = 10;
 type ErasureScope = { threadId: string } | { scope: string } | "everything";
 
 /** Begins an erasure. After it returns, no call reads the erased data. */
-export async function erase(
-  { userMemory }: Pick<Needs, "userMemory">,
-  user: string,
-  which: ErasureScope,
-): Promise<Result<Erasure>> {
+export async function erase(needs: Erasing, user: string, which: ErasureScope): Promise<Result<Erasure>> {
   const owner = await ownerOf(user);
+  const { userMemory } = needs;
+  await endRestore(needs, owner.hash);
   const object = userMemory(owner.hash);
   // A retry, as the object may have to restart.
   if (which === "everything") return retryOnReset(() => userMemory(owner.hash).eraseUser(owner));

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import type { RestoreMark, RestorePlace } from "../../contract/user-memory.ts";
-import { fail, invalidField, ok, type Result } from "../../domain/errors.ts";
+import { type ErrorCode, fail, invalidField, ok, type Result } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { Restore } from "../../domain/schema/restore.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
@@ -48,35 +48,57 @@ export async function restoreUser(
   return started.value === undefined ? fail("internal") : proceed(needs, started.value);
 }
 
-/** Goes on with restores that no call has ended, for the cron. */
+/** Goes on with restores that no call has ended, for the cron: with each in its turn. */
 export async function resumeRestores(needs: Needs): Promise<void> {
-  for (const job of await needs.jobs.unfinished(PREFIX, RESUMED)) {
-    const { ok: isDone, ...failure } = await proceed(needs, job);
-    if (!isDone) console.error({ message: "a restore does not go on", ...failure });
-  }
+  for (const job of await needs.jobs.unfinished(PREFIX, RESUMED)) await resume(needs, job, STEPS / RESUMED);
 }
 
-async function proceed(needs: Needs, given: JobRow): Promise<Result<Restore>> {
-  const { jobs, userMemory } = needs;
+/** Ends a restore that is under way, before an erasure. If that fails, the object refuses the erasure or the restore. */
+export async function endRestore(needs: Needs, owner: UserHash): Promise<void> {
+  const job = await d1Result(() => needs.jobs.get(PREFIX + owner));
+  if (job.ok && job.value?.finishedAt === null) await resume(needs, job.value, STEPS);
+}
+
+/** Failures that stay, and end the restore. */
+const FINAL: readonly ErrorCode[] = ["erased_since", "restore_unavailable"];
+
+async function resume(needs: Needs, job: JobRow, steps: number): Promise<void> {
+  try {
+    const went = await proceed(needs, job, steps);
+    if (went.ok) return;
+    console.error({ message: "a restore does not go on", code: went.code, reason: went.message });
+    if (FINAL.includes(went.code)) return;
+  } catch (error) {
+    console.error({ message: "a restore does not go on", error: String(error) });
+  }
+  // The next run of the cron begins with others.
+  await d1Result(() => needs.jobs.advance(job, { ...job, done: job.done + 1 }));
+}
+
+async function proceed(needs: Needs, given: JobRow, steps = STEPS): Promise<Result<Restore>> {
+  const { jobs, userMemory, now } = needs;
   const owner = given.name.slice(PREFIX.length);
   const restoring = restoringIn(given);
   const { at, lost, back } = restoring;
+  const done = given.done + 1;
   let job = given;
-  for (let i = 0; i < STEPS && job.finishedAt === null; i++) {
+  for (let i = 0; i < steps && job.finishedAt === null; i++) {
     const next = await step(needs, owner, { restoring, progress: progressIn(job) });
-    if (!next.ok) return next;
-    const isLast = next.value === null;
+    if (!next.ok && !FINAL.includes(next.code)) return next;
+    const isLast = !next.ok || next.value === null;
     // The index and Vectorize follow the memories. Before the job ends: it may be started twice.
-    if (isLast) await userMemory(owner).startReindex(owner);
-    const to = {
-      position: JSON.stringify(next.value),
-      done: job.done + 1,
-      finishedAt: isLast ? needs.now() : null,
-    };
+    if (next.ok && isLast) await userMemory(owner).startReindex(owner);
+    const position = next.ok ? JSON.stringify(next.value) : job.position;
+    const to = { position, done, finishedAt: isLast ? now() : null };
     const from = job;
-    const saved = await d1Result(() => jobs.advance(from, to));
+    const saved = await d1Result(async () =>
+      (await jobs.advance(from, to)) ? { ...from, ...to } : jobs.get(from.name),
+    );
     if (!saved.ok) return saved;
-    job = { ...job, ...to };
+    if (!next.ok) return next;
+    // Another call has begun a restore to another time.
+    if (saved.value?.detail !== given.detail) break;
+    job = saved.value;
   }
   return ok({ at, status: job.finishedAt === null ? "running" : "done", lost, back });
 }
@@ -86,12 +108,11 @@ async function step(
   owner: UserHash,
   { restoring, progress }: { restoring: Restoring; progress: Progress },
 ): Promise<Result<Progress | null>> {
-  const mark: RestoreMark = { at: restoring.at, token: restoring.token, numbers: restoring.numbers };
   if (progress.part === "begin" && progress.begun !== true) {
-    const begun = await userMemory(owner).beginRestore(mark);
+    const begun = await userMemory(owner).beginRestore(restoring);
     return begun.ok ? ok({ part: "begin", begun: true }) : begun;
   }
-  const next = await userMemory(owner).stepRestore(owner, mark, progress);
+  const next = await userMemory(owner).stepRestore(owner, restoring, progress);
   if (!next.ok || next.value?.part !== "begin") return next;
   // It is not set back yet. The object ends, and with it the call.
   await userMemory(owner)
