@@ -17,10 +17,14 @@ const HOSTILE = {
   "new lines": repeated("\nx"),
   sentences: repeated("I like tea. "),
 } as const;
-/** Calls that take no text: there is no compaction, and an import is no JSON. */
+/** Calls that take no text: there is no compaction, an import is no JSON, and a retention wants an age. */
 const REFUSED: readonly string[] = [
   "DELETE /v1/threads/{id}/compactions/{compaction} 404",
   "POST /v1/users/{user}/import 415",
+  "POST /v1/users/{user}/restore 400",
+  "POST /v1/users/{user}/sign-in-codes 503",
+  "PUT /v1/retention 400",
+  "PUT /v1/users/{user}/retention 400",
 ];
 /** Calls whose texts are all ids, cursors, names of a form, or shorter than the shorter length. */
 const SHORT_TEXTS: readonly string[] = [
@@ -28,6 +32,7 @@ const SHORT_TEXTS: readonly string[] = [
   "DELETE /v1/threads/{id}/messages/{seq}",
   "DELETE /v1/users/{user}/memories",
   "DELETE /v1/users/{user}/memories/{id}",
+  "DELETE /v1/users/{user}/retention",
   "GET /v1/audit",
   "GET /v1/cache/{key}",
   "GET /v1/ingests/{id}",
@@ -42,6 +47,8 @@ const SHORT_TEXTS: readonly string[] = [
   "GET /v1/users/{user}/kv/{key}",
   "GET /v1/users/{user}/memories/{id}",
   "GET /v1/users/{user}/memories/{id}/history",
+  "GET /v1/users/{user}/retention",
+  "GET /v1/users/{user}/sign-ins",
   "GET /v1/users/{user}/summary",
   "GET /v1/users/{user}/usage",
   "POST /v1/cache/{key}/take",

@@ -38,7 +38,11 @@ const ownedIn = (text: string): Owned[] =>
 function byThing(text: string): ReadonlyMap<string, readonly Owned[]> {
   const owners = new Map<string, Owned[]>();
   for (const owned of ownedIn(text))
-    for (const thing of new Set(owned.things)) owners.set(thing, [...(owners.get(thing) ?? []), owned]);
+    for (const thing of new Set(owned.things)) {
+      const all = owners.get(thing);
+      if (all === undefined) owners.set(thing, [owned]);
+      else all.push(owned);
+    }
   return owners;
 }
 
