@@ -22,7 +22,8 @@ const usage = `usage: ${calledAs("restore")} (--all | --user ID) --at TIME --url
   --token  of '*' with the scopes read and admin; default: CAIRN_TOKEN
   --yes    does it. Without it, the command only lists what is lost and what comes back
 
-Stop the writes of these users first: what they write meanwhile is lost, too. A run that was stopped continues.`;
+Stop the writes of these users first: what they write meanwhile is lost, too. A run that is repeated sets users
+back again who were done.`;
 
 type Counts = Record<string, number>;
 type Restore = { status: "dryRun" | "running" | "done"; lost: Counts; back: Counts };
@@ -69,10 +70,9 @@ await run(async () => {
   const failed = await pastFailures(users, async ({ userId }) => {
     const { lost, back } = await restore(cairn, userId, { at, dryRun: true });
     console.log(`${userId}: loses ${listed(lost)}; gets back ${listed(back)}`);
-    count++;
-    if (!yes) return;
     // A call takes 100 steps.
-    while ((await restore(cairn, userId, { at, dryRun: false })).status === "running");
+    if (yes) while ((await restore(cairn, userId, { at, dryRun: false })).status === "running");
+    count++;
   });
   const some = count === 1 ? "1 user" : `${count} users`;
   console.log(
