@@ -454,7 +454,7 @@ export interface RetentionRpc {
 
 /**
  * `numbers`: the last ones before the restore, with room. `epoch`: of erasures of the user. `own`: the user's rules of retention, which
- * stay. The former version's marks lack both.
+ * stay. `ends`: the last message of each thread, where Vectorize has them. The former version's marks lack these.
  */
 export type RestorePreview = Pick<Restore, "lost" | "back"> & Omit<RestoreMark, "at" | "token">;
 export type RestoreMark = {
@@ -463,6 +463,7 @@ export type RestoreMark = {
   numbers: { version: number; change: number; thread: number };
   epoch?: number;
   own?: Retention;
+  ends?: (readonly [thread: number, lastSeq: number])[];
 };
 /** The next step: the object is set back; D1 loses later versions, gets those of then, and the catalogue follows. */
 export type RestorePlace =

@@ -1,12 +1,14 @@
 // Setting a user back to an earlier time, over a double of the platform's point-in-time recovery: the local runtime has none.
 import { createScheduledController, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import type { RestoreMark } from "../../src/contract/user-memory.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { call, newUser } from "../call.ts";
 import { START, control, restore as restoreControl } from "../doubles/control.ts";
+import { bindVectorize } from "../doubles/ports.ts";
 import { takeState } from "../doubles/storage.ts";
+import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { ring } from "../ingest/calls.ts";
 import { forget, get, listTexts, patch, remember, remembered } from "../memory-calls.ts";
 import { append, create, said, say, threadOf } from "../thread-calls.ts";
@@ -230,6 +232,37 @@ it("keeps the rules of retention of now", async () => {
   const { own, tenant } = (await call(`/v1/users/${user}/retention`)).body;
   await call("/v1/retention", { method: "DELETE" });
   expect([own, tenant]).toEqual([{ messages: "300d" }, { memories: [{ kind: "fact", keep: "200d" }] }]);
+});
+
+it("takes the vectors of what is lost out of Vectorize", async () => {
+  const index = new VectorizeDouble(256);
+  bindVectorize(index);
+  onTestFinished(() => bindVectorize(null));
+  control.messageIndexing = "vectorize";
+  const user = newUser();
+  const settle = async () => {
+    for (let i = 0; i < 6; i++) {
+      later(10 * 60_000);
+      await ring(user);
+    }
+  };
+  const kept = await threadOf(user, ["one of bananas"]);
+  await remember(user, { text: "stays with cherries" });
+  await settle();
+  await snapshot(user);
+  const at = control.clockAt ?? START;
+  const before = index.ids().toSorted();
+  expect(before).toHaveLength(2);
+  later(HOUR);
+  await append(kept.id, [say("two of damsons")]);
+  await threadOf(user, ["three of apples", "four of plums"]);
+  await remember(user, { text: "new with pears" });
+  await settle();
+  expect(index.ids()).toHaveLength(6);
+  expect((await restore(user, { at, dryRun: false })).body.status).toBe("done");
+  await settle();
+  await settle();
+  expect(index.ids().toSorted()).toEqual(before);
 });
 
 it("goes on by the cron though five others cannot", async () => {

@@ -17,7 +17,8 @@ import type { PendingWrites } from "../memories/pending-writes.ts";
 import type { RetentionDrive } from "../retention/retention-drive.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import { lostSince } from "./lost-since.ts";
+import type { VectorSync } from "../vectorize/vector-sync.ts";
+import { lostPositions, lostSince, threadEnds } from "./lost-since.ts";
 
 type RestorerDependencies = {
   storage: DurableObjectStorage;
@@ -32,6 +33,7 @@ type RestorerDependencies = {
   records: Pick<MemoryRecords, "all" | "write">;
   erasures: Pick<ErasureRecords, "eraseVersions">;
   catalogue: Pick<ThreadCatalogue, "list">;
+  vectors: Pick<VectorSync, "removeVersions" | "copiesMessages">;
   retention: RetentionStore;
   retentionDrive: Pick<RetentionDrive, "set">;
   alarms: AlarmScheduler;
@@ -65,7 +67,7 @@ export class Restorer {
 
   /** What is lost and what comes back; fails if there is no state of that time. */
   async preview(at: number): Promise<Result<RestorePreview>> {
-    const { sql, removals, table, stores, erasureEpoch, retention } = this.#deps;
+    const { sql, removals, table, stores, erasureEpoch, retention, vectors } = this.#deps;
     // The first epoch is the time at which the storage began.
     if (erasureEpoch.current > at) return invalidField("body.at", "is before the user's first write");
     // D1 may have been set back, and not know of it.
@@ -82,6 +84,7 @@ export class Restorer {
       },
       epoch: erasureEpoch.current,
       own: retention.get()?.own ?? {},
+      ...(vectors.copiesMessages && { ends: threadEnds(sql) }),
     });
   }
 
@@ -134,7 +137,7 @@ export class Restorer {
    * Numbers that were used since are not used again: readers of changes begin anew, and Vectorize may hold them. The rules of retention
    * are those of now.
    */
-  #comeBack({ token, own, numbers: { version, change, thread } }: RestoreMark): void {
+  #comeBack({ token, own, ends = [], numbers: { version, change, thread } }: RestoreMark): void {
     const { storage, transactions, table, removals, stores, conversations, ...deps } = this.#deps;
     if (storage.kv.get(ENDED) === token) return;
     transactions.atomically(() => {
@@ -145,6 +148,8 @@ export class Restorer {
       removals.skipTo("memory", version);
       removals.skipTo("thread", change);
       stores.threads.skipTo({ change, thread });
+      // Vectorize has the vectors of what is lost, and no row here names them.
+      deps.vectors.removeVersions(lostPositions(deps.sql, ends));
       // The alarm asks for the tenant's.
       if (deps.retention.get() !== null) deps.retention.set({ tenant: null });
       if (own !== undefined) deps.retentionDrive.set({ own });
@@ -155,13 +160,15 @@ export class Restorer {
 
   /** Removes from D1 what the object does not have. */
   async #removeLater(owner: UserHash, after: readonly [string, number]): Promise<Result<RestorePlace>> {
-    const { records, erasures, table } = this.#deps;
+    const { records, erasures, table, vectors } = this.#deps;
     const rows = await records.all(owner, { after, limit: SLICE });
     return this.#between(async () => {
       const here = new Map(
         table.numbered(rows.map((row) => row.version)).map((row) => [row.version, row.id]),
       );
       const gone = rows.filter(({ id, version }) => here.get(version) !== id).map(({ version }) => version);
+      // Before D1 forgets them: whoever dies in between comes again.
+      vectors.removeVersions(gone);
       if (gone.length > 0) await erasures.eraseVersions(owner, gone);
       const last = rows.length < SLICE ? undefined : rows.at(-1);
       return last === undefined

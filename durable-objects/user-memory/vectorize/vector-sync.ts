@@ -66,7 +66,7 @@ export class VectorSync implements VectorMirror, Erasable {
     this.#remove(vectors, this.#copies.allModels());
   }
 
-  /** Removes versions that only D1 knew, for every model that Vectorize has had. */
+  /** Removes documents that have no rows here, for every model that Vectorize has had. */
   removeVersions(versions: readonly number[]): void {
     const models = this.outbox.models();
     this.removeErased(versions.flatMap((n) => models.map((model) => ({ n, model }))));
