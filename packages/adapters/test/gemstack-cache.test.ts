@@ -367,11 +367,11 @@ it("parks runs where the SDK's own store finds them", async () => {
   await cache.forget(`${RUN}r`);
   expect(run).toEqual({ a: 1 });
   expect(await cairnRuns({ cache }).load("r")).toBeNull();
-  const subRuns = cairnRuns({ cache, keyPrefix: "gemstack:ai:sub-agent-run:", ttlSeconds: 1 });
+  const subRuns = cairnRuns({ cache, keyPrefix: "gemstack:ai:sub-agent-run:", ttlSeconds: 5 });
   await subRuns.store("r", { b: 2 });
   expect(await cairnRuns({ cache }).load("r")).toBeNull();
   expect(await subRuns.load("r")).toEqual({ b: 2 });
-  await wait(1100);
+  await wait(5_100);
   expect(await subRuns.load("r")).toBeNull();
 });
 
