@@ -39,15 +39,17 @@ async function store(
     { role: "user", content: text },
     { role: "assistant", content },
   ];
-  const { firstSeq } = await memory.threads.append(threadId, turn).catch((error: unknown) => {
-    // The user was forgotten meanwhile: nothing more is stored.
-    if (error instanceof CairnError && error.code === "not_found") return { firstSeq: undefined };
-    throw error;
-  });
-  if (firstSeq === undefined) return;
+  const stored = await memory.threads.append(threadId, turn).catch(orForgotten);
+  if (stored === null) return;
   memory.later(async () => {
     const found = await model.facts(text);
-    const facts = found.map((fact) => ({ ...fact, subject: "user", sources: [firstSeq] }));
-    if (facts.length > 0) await memory.ingest(user, { threadId, extracted: { facts } });
+    const facts = found.map((fact) => ({ ...fact, subject: "user", sources: [stored.firstSeq] }));
+    if (facts.length > 0) await memory.ingest(user, { threadId, extracted: { facts } }).catch(orForgotten);
   });
+}
+
+/** Null if the user was forgotten meanwhile: nothing more is stored. */
+function orForgotten(error: unknown): null {
+  if (error instanceof CairnError && error.code === "not_found") return null;
+  throw error;
 }

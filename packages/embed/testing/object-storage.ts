@@ -3,12 +3,21 @@ import type { Row, Sql, Value } from "./sql.ts";
 const PAGES_IN_USE = `SELECT (page_count - freelist_count) * page_size AS bytes
   FROM pragma_page_count, pragma_freelist_count, pragma_page_size`;
 
-/** An object's storage: its SQLite, and its one alarm, which a transaction that fails takes back. */
+/** An object's storage: its SQLite, and its values and its one alarm, which a transaction that fails takes back. */
 export class ObjectStorage {
   readonly sql: { exec: (text: string, ...values: Value[]) => Cursor; readonly databaseSize: number };
   readonly #sql: Sql;
   readonly #armed: (at: number | null) => void;
   #alarm: number | null = null;
+  #values: ReadonlyMap<string, unknown> = new Map();
+  /** The values beside the tables. */
+  readonly kv = {
+    get: (key: string): unknown => this.#values.get(key),
+    put: (key: string, value: unknown): void =>
+      void (this.#values = new Map([...this.#values, [key, value]])),
+    delete: (key: string): void =>
+      void (this.#values = new Map([...this.#values].filter(([name]) => name !== key))),
+  };
 
   /** `armed` is told of every change of the alarm. */
   constructor(sql: Sql, armed: (at: number | null) => void) {
@@ -24,11 +33,12 @@ export class ObjectStorage {
   }
 
   transactionSync<T>(act: () => T): T {
-    const before = this.#alarm;
+    const [before, values] = [this.#alarm, this.#values];
     try {
       return this.#sql.atomically(act);
     } catch (error) {
       this.#set(before);
+      this.#values = values;
       throw error;
     }
   }
@@ -48,6 +58,7 @@ export class ObjectStorage {
   /** Empties the object, as the platform does. */
   async deleteAll(): Promise<void> {
     this.#set(null);
+    this.#values = new Map();
     const tables = this.#sql.run(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC",
     );
