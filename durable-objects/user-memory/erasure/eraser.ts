@@ -5,7 +5,6 @@ import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Erasure } from "../../../src/domain/schema/erasure.ts";
 import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
-import type { Restorer } from "../restore/restorer.ts";
 import type { Conversations } from "../threads/conversations.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import { hulls, rangesOf } from "./erasure-log.ts";
@@ -20,7 +19,8 @@ export type EraserDependencies = {
   table: MemoryTable;
   conversations: Conversations;
   steps: ErasureSteps;
-  restorer: Pick<Restorer, "isArmed">;
+  /** A restore that is armed holds back an erasure. */
+  restorer: { readonly isArmed: boolean };
 };
 
 const RESTORING =
