@@ -2,7 +2,7 @@
 import { optionsOf, refuse } from "./transfer/cairn.ts";
 import { calledAs } from "./transfer/called-as.ts";
 
-/** What stands for the token: a variable of the program's environment, the token itself, or a sign-in in its browser. */
+/** The source of the token: a variable of the program's environment, the token itself, or a sign-in in its browser. */
 type Auth = "variable" | "sign-in" | { token: string };
 type Said = { url: string; auth: Auth };
 

@@ -188,7 +188,7 @@ export function assembleIngest(ground: Ground, ports: Ports, rooms: Threads & Me
   };
 }
 
-/** What rules of retention delete. */
+/** The parts that delete by rules of retention. */
 export function assembleRetention(
   ground: Ground,
   { retention: settings, auditLog }: Ports,

@@ -65,7 +65,7 @@ export class Restorer {
     return this.#deps.storage.kv.get(MARK) !== undefined;
   }
 
-  /** What is lost and what comes back; fails if there is no state of that time. */
+  /** Counts all that is lost and that comes back. Fails if there is no state of that time. */
   async preview(at: number): Promise<Result<RestorePreview>> {
     const { sql, removals, table, stores, erasureEpoch, retention, vectors } = this.#deps;
     // The first epoch is the time at which the storage began.

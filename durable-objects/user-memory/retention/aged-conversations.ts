@@ -113,7 +113,7 @@ export class AgedConversations {
     return found;
   }
 
-  /** Whatever else goes with messages, as where one is deleted by hand; and summaries whose messages are all gone. */
+  /** Deletes all else that goes with messages, as where one is deleted by hand; and summaries whose messages are all gone. */
   #follow(
     threads: readonly number[],
     { gone, positions }: { gone: readonly PositionRange[]; positions: readonly number[] },

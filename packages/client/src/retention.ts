@@ -3,7 +3,7 @@ import type { CallOptions } from "./options.ts";
 import type { Retention as Rules, RetentionCounts, TenantRetention, UserRetention } from "./shapes.ts";
 
 /**
- * How long data are kept. Rules of the tenant, of a user and of a thread (`threads.patch`) hold together: the shortest one wins. A new
+ * The time that data are kept. Rules of the tenant, of a user and of a thread (`threads.patch`) hold together: the shortest one wins. A new
  * rule deletes nothing for an hour.
  */
 export class Retention {

@@ -64,7 +64,7 @@ const UPDATE = `UPDATE sign_ins SET value = ?3, metadata = ?4, expires_at = ?5, 
   WHERE key = ?1 AND version = ?2`;
 const LIST = `SELECT key, metadata FROM sign_ins
   WHERE key >= ?1 AND key < ?3 AND key > ?4 AND ${ALIVE} ORDER BY key LIMIT ?5`;
-/** An app that somebody signed in to is not among those that the next registration may push out. */
+/** An app that somebody signed in to is not among those that the cron may delete. */
 const USED = "UPDATE sign_ins SET family = 'client:used' WHERE key = 'client:' || ?1 AND family = 'client'";
 const BEYOND =
   "key IN (SELECT key FROM sign_ins WHERE family = ?1 ORDER BY created_at DESC, key DESC LIMIT ?3 OFFSET ?2)";

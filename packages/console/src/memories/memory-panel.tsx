@@ -24,7 +24,7 @@ export function MemoryPanel({ user, id, asOf, changed, close }: Props) {
       const { items: versions } = await memory.memories
         .history(user, id, { limit: 100 }, { signal })
         .catch(() => ({ items: [] }));
-      // What is not true any more is in the history alone.
+      // The history alone has what is not true any more.
       const [last] = versions;
       const hasEnded = asOf === undefined && last?.validTo !== undefined && last.validTo <= Date.now();
       const at = asOf === undefined ? {} : { asOf };
