@@ -39,11 +39,11 @@ async function store(
     { role: "user", content: text },
     { role: "assistant", content },
   ];
-  const stored = await memory.threads.append(threadId, turn).catch(orForgotten);
-  if (stored === null) return;
+  const { firstSeq } = (await memory.threads.append(threadId, turn).catch(orForgotten)) ?? {};
+  if (firstSeq === undefined) return;
   memory.later(async () => {
     const found = await model.facts(text);
-    const facts = found.map((fact) => ({ ...fact, subject: "user", sources: [stored.firstSeq] }));
+    const facts = found.map((fact) => ({ ...fact, subject: "user", sources: [firstSeq] }));
     if (facts.length > 0) await memory.ingest(user, { threadId, extracted: { facts } }).catch(orForgotten);
   });
 }
