@@ -22,7 +22,7 @@ import { envelope } from "./http/envelope.ts";
 import { onError } from "./http/failure.ts";
 import { declarationsOf, operationOf, refuseUndeclared } from "./http/guard.ts";
 import { measure } from "./http/measure.ts";
-import { placeObjects } from "./http/location.ts";
+import { locationNote, placeObjects } from "./http/location.ts";
 import { nobody } from "./http/owner.ts";
 import { requireDecodablePath } from "./http/path.ts";
 import { newRouter, undocumented } from "./http/router.ts";
@@ -137,7 +137,7 @@ function documentApi(app: OpenAPIHono<AppEnv>): void {
         info: {
           title: "Cairn",
           version,
-          description,
+          description: `${description} ${locationNote}`,
           license: { name: license, url: "https://www.apache.org/licenses/LICENSE-2.0" },
         },
         servers: [{ url: c.get("basePath") || "/" }],

@@ -52,3 +52,8 @@ it.each(["moon", "WEUR", ""])("refuses the place '%s' with the field, on every r
     expect(JSON.stringify(body)).toContain("header.Cairn-Location");
   }
 });
+
+it("names the header and its places in the API's description", async () => {
+  const { description } = (await call("/openapi.json")).body.info;
+  for (const word of ["Cairn-Location", ...locations]) expect(description).toContain(word);
+});

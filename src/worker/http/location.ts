@@ -7,6 +7,8 @@ import { Refusal } from "./failure.ts";
 
 const LOCATION_HEADER = "Cairn-Location";
 
+export const locationNote = `The header ${LOCATION_HEADER} of any call names where a new user's object is created: ${locations.join(", ")}.`;
+
 /** Creates users' objects where the header says. It counts for the call that makes an object, and does nothing later. */
 export const placeObjects: MiddlewareHandler<AppEnv> = async (c, next) => {
   const hint = c.req.header(LOCATION_HEADER);
