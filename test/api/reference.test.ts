@@ -13,8 +13,8 @@ it("the reference has every call with its scope, and no other", async () => {
       ),
   );
   const said = Array.from(
-    reference.matchAll(/^\| `([A-Z]+ \/\S+)` +\| (\w+) +\|/gm),
-    ([, named, scope]) => `${named} ${scope}`,
-  );
+    reference.matchAll(/^\| `([A-Z`, ]+) (\/\S+)` +\| (\w+) +\|/gm),
+    ([, methods = "", path, scope]) => methods.split("`, `").map((method) => `${method} ${path} ${scope}`),
+  ).flat();
   expect(said.toSorted()).toEqual(known.toSorted());
 });
