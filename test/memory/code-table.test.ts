@@ -6,9 +6,12 @@ import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts"
 import { CodeTable } from "../../src/platform/vectors/code-table.ts";
 import { quantise } from "../../src/platform/vectors/int8.ts";
 import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
-import docs from "../../docs/reference/recall.md?raw";
-import more from "../../docs/reference/context.md?raw";
-import most from "../../docs/reference/ingest.md?raw";
+import context from "../../docs/reference/context.md?raw";
+import erasure from "../../docs/reference/erasure.md?raw";
+import ingest from "../../docs/reference/ingest.md?raw";
+import memories from "../../docs/reference/memories.md?raw";
+import recall from "../../docs/reference/recall.md?raw";
+import security from "../../docs/reference/security.md?raw";
 
 const all = () => true;
 const random = (seed: number, length: number): Float32Array => {
@@ -20,9 +23,11 @@ const random = (seed: number, length: number): Float32Array => {
 };
 
 it("names 99 of 100 of the nearest of real texts among a few", async () => {
-  const texts = `${docs} ${more} ${most}`
+  const texts = [recall, context, ingest, memories, security, erasure]
+    .join(" ")
     .split(/(?<=[.!?:|])\s+/)
-    .filter((text) => text.split(" ").length > 3);
+    .filter((text) => text.split(" ").length > 3)
+    .slice(0, 500);
   const vectors = await new EmbeddedEmbedder(env.ASSETS, new WordModel()).embed(texts);
   const [table, codes] = [new VectorTable(256, 2_000), new CodeTable(256, 2_000)];
   for (const [n, vector] of vectors.entries()) {
