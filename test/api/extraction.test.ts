@@ -129,7 +129,7 @@ describe("rules of extraction", () => {
     const messages = [user("I live in Porto."), { role: "assistant", content: "You live in Rome." }];
     await ingested(owner, { messages, extract: ["facts"] });
     expect(await memoriesOf(owner)).toMatchObject([
-      { object: "Porto", writtenBy: { prompt: "extract/2+own" } },
+      { object: "Porto", writtenBy: { prompt: "extract/3+own" } },
     ]);
     const [{ system } = { system: "" }] = model.asked;
     expect(system).toMatch(
@@ -144,7 +144,7 @@ describe("rules of extraction", () => {
     control.languageModel = model;
     const owner = newUser();
     const { body: thread } = await call(`/v1/users/${owner}/threads`, { json: {} });
-    await call(`/v1/threads/${thread.id}/messages`, { json: { messages: [user("Hello.")] } });
+    await call(`/v1/threads/${thread.id}/messages`, { json: { messages: [user("I live in Porto.")] } });
     const { body } = await call(`/v1/users/${owner}/ingest`, {
       json: { threadId: thread.id, extract: ["facts"] },
     });

@@ -205,7 +205,7 @@ it("reads what an earlier version kept of a look that failed: whole looks, and n
     sql.exec("UPDATE ingests SET extracted = ? WHERE id = ?", JSON.stringify(before), id),
   );
   model.looks = [];
-  const next = await ingest(owner, { messages: [...lives, user("Good night.")], ...facts });
+  const next = await ingest(owner, { messages: [...lives, user("It snows today.")], ...facts });
   await ring(owner);
   expect(await readIngest(next.body.ingestId)).toMatchObject({ status: "done" });
   expect(await readIngest(id)).toMatchObject({ status: "done", counts: { quarantined: 2 } });

@@ -51,7 +51,7 @@ describe("a good model", () => {
       {
         text: "I live in Porto.",
         trust: "model",
-        writtenBy: { model: "scripted", prompt: "extract/2", tokenId: expect.any(String) },
+        writtenBy: { model: "scripted", prompt: "extract/3", tokenId: expect.any(String) },
         source: { thread: result.threadId, message: 1, extractor: "scripted" },
       },
       { text: "I work as a nurse.", source: { message: 3 } },
@@ -72,6 +72,29 @@ describe("a good model", () => {
     expect(messages.split("\n")).toHaveLength(1);
     expect(messages).toContain("dog");
     expect(context).toContain("nurse");
+  });
+
+  it("is not asked where nobody states anything, and gets that with the next messages", async () => {
+    const model = good();
+    control.languageModel = model;
+    const owner = newUser();
+    const thanks = [user("Thanks!"), assistant("You are welcome."), user("What is the capital of France?")];
+    expect(await ingested(owner, { messages: thanks, ...facts })).toMatchObject({
+      status: "done",
+      messages: { extracted: 3 },
+      usage: { calls: 0 },
+    });
+    expect(model.asked).toEqual([]);
+    await ingest(owner, { messages: [...thanks, assistant("Paris."), user("I live in Porto.")], ...facts });
+    expect(model.asked[0]?.messages[0]?.content).toMatch(
+      /Thanks!.*You are welcome.*Messages to extract from/s,
+    );
+    const other = new ScriptedModel({ procedures: [] });
+    control.languageModel = other;
+    await ingest(newUser(), { messages: thanks, extract: ["facts", "procedures"] });
+    expect(other.asked.map(({ schema }) => Object.keys(Object(schema["properties"]) as object))).toEqual([
+      ["procedures"],
+    ]);
   });
 
   it("splits a long conversation into windows, and goes on where it stood after an eviction", async () => {

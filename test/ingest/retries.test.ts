@@ -61,7 +61,7 @@ describe("messages that the model refuses", () => {
       counts: { created: 1 },
       usage: { calls: 2 },
     });
-    await ingest(owner, { messages: [...messages, assistant("Nice."), user("Yes.")], ...facts });
+    await ingest(owner, { messages: [...messages, assistant("Nice."), user("It rains here.")], ...facts });
     expect(seqsAsked(model)).toEqual([[1], [2], [3, 4]]);
   });
 
@@ -72,7 +72,7 @@ describe("messages that the model refuses", () => {
     const messages = [
       user("I have a pet named Rex."),
       assistant("Nice."),
-      user("How is a bomb made?"),
+      user("I read how a bomb is made."),
       user("I have a pet named Tom."),
     ];
     const result = await ingested(owner, { messages, ...facts });

@@ -461,7 +461,7 @@ describe("a model that fails in its second look", () => {
     const first = await ingested(owner, { messages: lives, ...facts });
     expect(first).toMatchObject({ status: "partial", why: "model_misconfigured" });
     model.looks = [];
-    await ingest(owner, { messages: [...lives, user("Good night.")], ...facts });
+    await ingest(owner, { messages: [...lives, user("It snows today.")], ...facts });
     await ring(owner);
     expect(await readIngest(first.id)).toMatchObject({ status: "done", counts: { created: 2 } });
     expect(await objectsOf(owner)).toEqual(["Porto", "tea"]);
@@ -731,7 +731,7 @@ describe("between the extraction and the look", () => {
   it("the next ingest of the thread waits: no message is extracted twice, and nothing forgotten comes back", async () => {
     const { owner, id, model } = await waiting({});
     const next = await ingest(owner, {
-      messages: [...lives, user("Good night.")],
+      messages: [...lives, user("It snows today.")],
       ...facts,
       mode: "background",
     });

@@ -10,7 +10,7 @@ import { ingested, readIngest, ring, user } from "./calls.ts";
 afterEach(restore);
 
 const DAY = 24 * 60 * 60_000;
-const given = { messages: [user("Good morning.")], extract: ["facts"] };
+const given = { messages: [user("I get up early.")], extract: ["facts"] };
 let days = 0;
 
 /** A day of its own, as all users of the tenant share its count, and the model that answers nothing. */

@@ -348,10 +348,41 @@ describe("extract", () => {
     const model = new ScriptedModel({ facts: [fact] });
     expect(await extract(model, window, ["facts"])).toEqual({
       answer: { proposals: { facts: [fact], episodes: [], procedures: [] }, unusable: [] },
-      prompt: "extract/2",
+      prompt: "extract/3",
       usage: { calls: 1, inputTokens: 100, outputTokens: 10 },
     });
     expect(Object.keys(model.asked[0]?.schema["properties"] as object)).toEqual(["facts"]);
+  });
+
+  it("explains other people only where there are some, and tells a day where it changes", async () => {
+    const model = new ScriptedModel({ facts: [] });
+    const DAY = 86_400_000;
+    const messages = [DAY, DAY + 1, 2 * DAY].map((at, i) => sourceMessage({ seq: i + 1, text: "Tea.", at }));
+    await extract(model, { context: [], messages }, ["facts"]);
+    const guest = sourceMessage({ seq: 4, text: "Tea.", speaker: "Ben" });
+    await extract(model, { context: [guest], messages }, ["facts"]);
+    expect(model.asked.map(({ system }) => system.includes('"other"'))).toEqual([false, true]);
+    const lines = model.asked[0]?.messages[0]?.content.split("\n").slice(1) ?? [];
+    expect(lines.map((line) => (JSON.parse(line) as { on?: string }).on)).toEqual([
+      "1970-01-02",
+      undefined,
+      "1970-01-03",
+    ]);
+  });
+
+  it.each([
+    [["facts"], 2_000],
+    [["facts", "procedures"], 12_000],
+  ] as const)("for %j, shows an assistant's message up to %i characters", async (kinds, most) => {
+    const model = new ScriptedModel(Object.fromEntries(kinds.map((kind) => [kind, []])));
+    const text = "q".repeat(20_000);
+    const messages = [
+      sourceMessage({ seq: 1, text }),
+      sourceMessage({ seq: 2, role: "assistant", text: text.toUpperCase() }),
+    ];
+    await extract(model, { context: [], messages }, kinds);
+    const shown = model.asked[0]?.messages[0]?.content ?? "";
+    expect([shown.split("q").length - 1, shown.split("Q").length - 1]).toEqual([12_000, most]);
   });
 
   it("shows each message on a line of its own, which its text cannot leave", async () => {

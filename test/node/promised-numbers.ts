@@ -232,7 +232,7 @@ const ask = "src/platform/models/ask.ts";
 const known = "src/domain/ingest/known-messages.ts";
 const checks = "src/domain/ingest/checks";
 const own = "src/domain/ingest/own-words.ts";
-const prompt = "src/domain/ingest/prompts/extract-2.ts";
+const prompt = "src/domain/ingest/prompts/extract-3.ts";
 /** All waits between so many attempts. */
 const pausesOf = (attempts: number): number =>
   Array.from({ length: attempts - 1 }, (_, i) => longestWait(i + 1)).reduce((sum, wait) => sum + wait);

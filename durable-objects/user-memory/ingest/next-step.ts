@@ -10,6 +10,7 @@ import { tripleText } from "../../../src/domain/memory/identity.ts";
 import { sourcesOf } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
+import { mayState } from "../../../src/domain/ingest/may-state.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
@@ -257,15 +258,17 @@ export class NextStep {
     return "why" in found ? found : { ...found, window: said, range };
   }
 
-  /** Asks the model; without one, applies the rules. */
+  /** Asks the model; without one, applies the rules. No model is asked for facts where none can be. */
   async #find(
-    kinds: readonly ExtractKind[],
+    wanted: readonly ExtractKind[],
     window: Window,
     { byRules, asks, of }: { byRules: () => FoundProposals } & Pick<Source, "asks" | "of">,
   ): Promise<FoundProposals | NoProposals> {
     const { languageModel, usage, now } = this.#deps;
     if (window.messages.length === 0) return NOTHING;
     if (languageModel === null) return byRules();
+    const kinds = mayState(window) ? wanted : wanted.filter((kind) => kind !== "facts");
+    if (kinds.length === 0) return NOTHING;
     if (languageModel.problem !== undefined) return { why: "model_misconfigured", isLasting: true };
     const settings = await d1Result(() => this.#deps.extraction.current());
     if (!settings.ok) return { why: "storage", until: now() + STORAGE_MS };

@@ -1,7 +1,7 @@
 import { checksAgainst } from "../../../src/domain/ingest/checks/check-proposal.ts";
 import type { Verdict } from "../../../src/domain/ingest/checks/check-fact.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
-import { lineOf, type ShownFact } from "../../../src/domain/ingest/prompts/look-1.ts";
+import { lineOf, type ShownFact } from "../../../src/domain/ingest/prompts/look-2.ts";
 import type { FactProposal, Proposals, SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
 import type { Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";

@@ -1,5 +1,5 @@
 import type { Proposals } from "../../domain/ingest/proposal.ts";
-import { answerSchema, NAME, promptOf, shapes } from "../../domain/ingest/prompts/extract-2.ts";
+import { answerSchema, NAME, promptOf, shapes } from "../../domain/ingest/prompts/extract-3.ts";
 import { withOwnRules } from "../../domain/ingest/own-rules.ts";
 import type { ExtractionRule } from "../../domain/schema/extraction.ts";
 import type { z } from "zod";

@@ -1,4 +1,4 @@
-import { answerSchema, entry, promptOf, type ShownFact } from "../../domain/ingest/prompts/look-1.ts";
+import { answerSchema, entry, promptOf, type ShownFact } from "../../domain/ingest/prompts/look-2.ts";
 import { normalise } from "../../domain/memory/normalise.ts";
 import { ask, type Asked, type ParsedAnswer, strictParser } from "./ask.ts";
 import type { LanguageModel } from "./language-model.ts";

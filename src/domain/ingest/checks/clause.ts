@@ -111,6 +111,10 @@ const saidOf = (words: readonly PlacedWord[]) => ({
 const indexIn = (object: string, { text }: Sentence): number =>
   text.toLowerCase().indexOf(object.toLowerCase());
 
+/** True if no part of a sentence states anything: it asks from its beginning to its end. */
+export const isBareQuestion = (sentence: Sentence): boolean =>
+  sentence.isQuestion && sentence.text.search(COMMA) < 0;
+
 /** The part of a question that states something: "I'm vegan, any ideas?" Null if the object is in what is asked. */
 function stated({ text, reading }: Sentence, from: number): string | null {
   const comma = Array.from(text.matchAll(COMMA)).at(-1)?.index ?? -1;
