@@ -138,7 +138,6 @@ const context = rows(
     valueOf("src/worker/use-cases/context.ts", "HOUR_MS") / HOUR,
     limits.snapshotMs / DAY,
   ],
-  ["the last {20}, or those", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
 );
 
 const webhook = `${object}/changes/webhook-delivery.ts`;
@@ -192,7 +191,7 @@ const recall = rows(
   ["reads the best {30}", valueOf(rerank, "RERANKED")],
   ["if it is asked: {300}", valueOf(recallService, "DEADLINE_MS")],
   ["A hit of more than {450} characters", valueOf("src/domain/ranking/passages.ts", "WHOLE")],
-  ["up to the first {32,768} characters", limits.searchableText],
+  ["searched up to the first {32,768} characters", limits.searchableText],
   ["A word of {five} letters or more that neither", valueOf(spelling, "SHORTEST")],
   ["in words of {eight} letters or more", valueOf(spelling, "TWO_TYPOS")],
   ["At most {three} words of a query are replaced", valueOf(`${object}/recall/spelling.ts`, "MOST_WORDS")],
@@ -202,7 +201,7 @@ const recall = rows(
   ["whose confidence is below {0.13}", valueOf(weights, /"threshold": ([\d.]+)/)],
   ["the threshold is {0.25}", valueOf(weights, /"strictThreshold": ([\d.]+)/)],
   ["asks it for the nearest {100}", valueOf(`${object}/vectorize/vectorize-query.ts`, "NEAREST")],
-  ["with each of the best {30}", valueOf(rerank, "RERANKED")],
+  ["with each of the best {30}, or of", valueOf(rerank, "RERANKED")],
   ["{2} seconds at most. If it fails", valueOf(rerank, "WITHIN_MS") / SECOND],
   ["the first and last {256} characters of a longer query", valueOf(namedTime, "PARSED") / 2],
   ["half gone in {30} days", valueOf(features, /HALF_LIFE_MS = (\d+) \* DAY/)],
@@ -311,9 +310,6 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
     promised: recall,
     exempt: [
       { because: "is a score without a search", says: "with a score of 0." },
-      { because: STATUS, says: "A query of white space is 400" },
-      { because: STATUS, says: "It is 404 for an id" },
-      { because: STATUS, says: "An unknown time zone is 400" },
       { because: "explains the example above it", says: "that are at least 30 days old" },
       { because: "is an example", says: "is May 6" },
       { because: "is the least confidence", says: "has confidence 0." },
