@@ -18,15 +18,105 @@ const UNFINISHED = 50;
 
 /** The arguments of a call, as `contract.ts` has them. */
 type Args<Name extends keyof UserMemoryRpc> = Parameters<UserMemoryRpc[Name]>;
+type Answers = {
+  [Name in keyof UserMemoryRpc]?: (
+    parts: UserMemoryParts,
+    ...args: Args<Name>
+  ) => ReturnType<Served<UserMemoryRpc>[Name]>;
+};
+
+/** The calls that one part answers by itself. */
+const ANSWERS = {
+  // Entries
+  getEntry: ({ entries }, ...args) => entries.get(...args),
+  deleteEntry: ({ entries }, ...args) => entries.delete(...args),
+  deleteEntries: ({ entries }, ...args) => entries.deletePrefix(...args),
+  listEntries: ({ entries }, ...args) => entries.list(...args),
+  // Threads
+  createThread: ({ conversations }, ...args) => conversations.create(...args),
+  resumeThread: ({ conversations }, ...args) => conversations.resume(...args),
+  getThread: ({ conversations }, ...args) => conversations.get(...args),
+  listThreads: ({ conversations }, ...args) => conversations.list(...args),
+  patchThread: ({ conversations }, ...args) => conversations.patch(...args),
+  deleteThread: ({ conversations }, ...args) => conversations.delete(...args),
+  forkThread: ({ conversations }, ...args) => conversations.fork(...args),
+  appendMessages: ({ messages }, ...args) => messages.append(...args),
+  readMessages: ({ messages }, ...args) => messages.read(...args),
+  deleteMessage: ({ messages }, ...args) => messages.deleteMessage(...args),
+  compactThread: ({ messages }, ...args) => messages.compact(...args),
+  listCompactions: ({ messages }, ...args) => messages.compactions(...args),
+  deleteCompaction: ({ messages }, ...args) => messages.deleteCompaction(...args),
+  validateThread: ({ messages }, ...args) => messages.validate(...args),
+  // Memories
+  patchMemory: ({ writer }, ...args) => writer.patch(...args),
+  restoreMemory: ({ writer }, ...args) => writer.restore(...args),
+  releaseMemory: ({ writer }, ...args) => writer.release(...args),
+  reviewMemories: ({ review }, ...args) => review.many(...args),
+  forget: ({ forgetter }, ...args) => forgetter.forget(...args),
+  forgetMemories: ({ forgetter }, ...args) => forgetter.forgetMatching(...args),
+  forgetAllMemories: ({ forgetter }, ...args) => forgetter.forgetAll(...args),
+  memoryIdOf: ({ table }, ...args) => table.idOf(...args),
+  indexingOf: ({ memoryIndex }, ...args) => memoryIndex.stateOf(...args),
+  // Recall and reindex
+  recall: ({ recall }, ...args) => recall.recall(...args),
+  // Context
+  context: ({ context }, ...args) => context.context(...args),
+  searchLayers: ({ context }, ...args) => context.searchLayers(...args),
+  contextItems: ({ context }, ...args) => context.contextItems(...args),
+  readPrompted: ({ context }, ...args) => context.prompted(...args),
+  contextProfile: ({ contexts }, ...args) => contexts.profile(...args),
+  listContextProfiles: ({ contexts }) => contexts.profiles(),
+  deleteContextProfile: ({ contexts }, ...args) => contexts.deleteProfile(...args),
+  // Ingest
+  ingest: ({ ingests }, ...args) => ingests.ingest(...args),
+  readIngest: ({ ingests }, ...args) => ingests.get(...args),
+  retryIngest: ({ ingests }, ...args) => ingests.retry(...args),
+  // Changes
+  changes: ({ changes }, ...args) => changes.read(...args),
+  wakeWebhook: ({ webhookDelivery }) => webhookDelivery.wake(),
+  // Usage
+  recallOutcome: ({ recallLog }, ...args) => recallLog.outcome(...args),
+  memoryUsage: ({ recallLog }, ...args) => recallLog.list(...args),
+  // Export and import
+  epoch: ({ erasureEpoch }) => erasureEpoch.current,
+  // Retention
+  retention: ({ retentionDrive }, ...args) => retentionDrive.view(...args),
+  // Restore
+  previewRestore: ({ restorer }, ...args) => restorer.preview(...args),
+  beginRestore: ({ restorer }, ...args) => restorer.begin(...args),
+  stepRestore: ({ restorer }, ...args) => restorer.step(...args),
+  // Erasure
+  eraseUser: ({ eraser }, ...args) => eraser.eraseUser(...args),
+  eraseThread: ({ eraser }, ...args) => eraser.eraseThread(...args),
+  eraseScope: ({ eraser }, ...args) => eraser.eraseScope(...args),
+  erasureState: ({ erasures }, ...args) => erasures.state(...args),
+} satisfies Answers;
+
+type Answered = {
+  [Name in keyof typeof ANSWERS]: (...args: Args<Name>) => ReturnType<(typeof ANSWERS)[Name]>;
+};
+/** The base class with a method for each of these, which `UserMemory` adds. */
+type WithAnswers = new (ctx: DurableObjectState, env: Bindings) => DurableObject<Bindings> & Answered;
 
 /**
  * The consistent store of one user: threads, entries and the search index; and the only writer of the user's memories in D1.
  * This class has the RPC surface and the alarm; its parts own the SQL. `contract.ts` types and documents each call.
  */
-export class UserMemory extends DurableObject<Bindings> implements Served<UserMemoryRpc> {
+export class UserMemory extends (DurableObject as WithAnswers) implements Served<UserMemoryRpc> {
   readonly #ports: Ports;
   readonly #parts: UserMemoryParts;
   readonly #chores: Chores;
+
+  static {
+    type Answer = (parts: UserMemoryParts, ...args: never[]) => unknown;
+    // RPC reaches the methods of a prototype.
+    for (const [name, answer] of Object.entries<Answer>(ANSWERS))
+      Object.defineProperty(this.prototype, name, {
+        value(this: UserMemory, ...args: never[]) {
+          return answer(this.#parts, ...args);
+        },
+      });
+  }
 
   constructor(ctx: DurableObjectState, env: Bindings, ports: Ports = portsOf(env)) {
     super(ctx, env);
@@ -57,25 +147,9 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   // Entries
 
-  getEntry(...args: Args<"getEntry">) {
-    return this.#parts.entries.get(...args);
-  }
-
   setEntry(...[write, owner]: Args<"setEntry">) {
     this.#noteOwner(owner, "entry");
     return this.#parts.entries.set(write);
-  }
-
-  deleteEntry(...args: Args<"deleteEntry">) {
-    return this.#parts.entries.delete(...args);
-  }
-
-  deleteEntries(...args: Args<"deleteEntries">) {
-    return this.#parts.entries.deletePrefix(...args);
-  }
-
-  listEntries(...args: Args<"listEntries">) {
-    return this.#parts.entries.list(...args);
   }
 
   batchEntries(...[operations, owner, once]: Args<"batchEntries">) {
@@ -85,65 +159,9 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   // Threads
 
-  createThread(...args: Args<"createThread">) {
-    return this.#parts.conversations.create(...args);
-  }
-
-  resumeThread(...args: Args<"resumeThread">) {
-    return this.#parts.conversations.resume(...args);
-  }
-
-  getThread(...args: Args<"getThread">) {
-    return this.#parts.conversations.get(...args);
-  }
-
-  listThreads(...args: Args<"listThreads">) {
-    return this.#parts.conversations.list(...args);
-  }
-
-  patchThread(...args: Args<"patchThread">) {
-    return this.#parts.conversations.patch(...args);
-  }
-
-  deleteThread(...args: Args<"deleteThread">) {
-    return this.#parts.conversations.delete(...args);
-  }
-
-  forkThread(...args: Args<"forkThread">) {
-    return this.#parts.conversations.fork(...args);
-  }
-
-  appendMessages(...args: Args<"appendMessages">) {
-    return this.#parts.messages.append(...args);
-  }
-
-  readMessages(...args: Args<"readMessages">) {
-    return this.#parts.messages.read(...args);
-  }
-
   readMessagesJson(...[id, query, separator]: Args<"readMessagesJson">) {
     const page = this.#parts.messages.read(id, query);
     return page.ok ? ok(messagesJson(page.value, separator)) : page;
-  }
-
-  deleteMessage(...args: Args<"deleteMessage">) {
-    return this.#parts.messages.deleteMessage(...args);
-  }
-
-  compactThread(...args: Args<"compactThread">) {
-    return this.#parts.messages.compact(...args);
-  }
-
-  listCompactions(...args: Args<"listCompactions">) {
-    return this.#parts.messages.compactions(...args);
-  }
-
-  deleteCompaction(...args: Args<"deleteCompaction">) {
-    return this.#parts.messages.deleteCompaction(...args);
-  }
-
-  validateThread(...args: Args<"validateThread">) {
-    return this.#parts.messages.validate(...args);
   }
 
   // Memories
@@ -154,47 +172,7 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     return writer.remember(owner, { ...request, statedAt: citations.ofCall() });
   }
 
-  patchMemory(...args: Args<"patchMemory">) {
-    return this.#parts.writer.patch(...args);
-  }
-
-  restoreMemory(...args: Args<"restoreMemory">) {
-    return this.#parts.writer.restore(...args);
-  }
-
-  releaseMemory(...args: Args<"releaseMemory">) {
-    return this.#parts.writer.release(...args);
-  }
-
-  reviewMemories(...args: Args<"reviewMemories">) {
-    return this.#parts.review.many(...args);
-  }
-
-  forget(...args: Args<"forget">) {
-    return this.#parts.forgetter.forget(...args);
-  }
-
-  forgetMemories(...args: Args<"forgetMemories">) {
-    return this.#parts.forgetter.forgetMatching(...args);
-  }
-
-  forgetAllMemories(...args: Args<"forgetAllMemories">) {
-    return this.#parts.forgetter.forgetAll(...args);
-  }
-
-  memoryIdOf(...args: Args<"memoryIdOf">) {
-    return this.#parts.table.idOf(...args);
-  }
-
-  indexingOf(...args: Args<"indexingOf">) {
-    return this.#parts.memoryIndex.stateOf(...args);
-  }
-
   // Recall and reindex
-
-  recall(...args: Args<"recall">) {
-    return this.#parts.recall.recall(...args);
-  }
 
   startReindex(owner: UserHash): Reindex {
     const { reindexer, embedding, index, vectors, alarms } = this.#parts;
@@ -216,62 +194,10 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   // Context
 
-  context(...args: Args<"context">) {
-    return this.#parts.context.context(...args);
-  }
-
-  searchLayers(...args: Args<"searchLayers">) {
-    return this.#parts.context.searchLayers(...args);
-  }
-
-  contextItems(...args: Args<"contextItems">) {
-    return this.#parts.context.contextItems(...args);
-  }
-
-  readPrompted(...args: Args<"readPrompted">) {
-    return this.#parts.context.prompted(...args);
-  }
-
-  contextProfile(...args: Args<"contextProfile">) {
-    return this.#parts.contexts.profile(...args);
-  }
-
-  listContextProfiles() {
-    return this.#parts.contexts.profiles();
-  }
-
   putContextProfile(...[owner, { name, layers }]: Args<"putContextProfile">) {
     if (!this.#parts.contexts.putProfile(name, layers)) return fail("limit_reached");
     this.#noteOwner(owner, "entry");
     return ok(null);
-  }
-
-  deleteContextProfile(...args: Args<"deleteContextProfile">) {
-    this.#parts.contexts.deleteProfile(...args);
-  }
-
-  // Ingest
-
-  ingest(...args: Args<"ingest">) {
-    return this.#parts.ingests.ingest(...args);
-  }
-
-  readIngest(...args: Args<"readIngest">) {
-    return this.#parts.ingests.get(...args);
-  }
-
-  retryIngest(...args: Args<"retryIngest">) {
-    return this.#parts.ingests.retry(...args);
-  }
-
-  // Changes
-
-  changes(...args: Args<"changes">) {
-    return this.#parts.changes.read(...args);
-  }
-
-  wakeWebhook(): boolean {
-    return this.#parts.webhookDelivery.wake();
   }
 
   // Usage
@@ -294,24 +220,12 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
     };
   }
 
-  recallOutcome(...args: Args<"recallOutcome">) {
-    return this.#parts.recallLog.outcome(...args);
-  }
-
-  memoryUsage(...args: Args<"memoryUsage">) {
-    return this.#parts.recallLog.list(...args);
-  }
-
   // Export and import
 
   exportPage(...args: Args<"exportPage">) {
     const page = this.#parts.exporter.page(...args);
     const retention = args[0] === undefined ? this.#parts.retentionDrive.rules() : null;
     return page.ok && retention !== null ? ok({ ...page.value, retention }) : page;
-  }
-
-  epoch(): number {
-    return this.#parts.erasureEpoch.current;
   }
 
   async importItems(...[owner, given]: Args<"importItems">) {
@@ -322,15 +236,11 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
   }
 
   importMemories(...[owner, given]: Args<"importMemories">) {
-    if (given.epoch === this.epoch()) this.#noteOwner(owner, "memory");
+    if (given.epoch === this.#parts.erasureEpoch.current) this.#noteOwner(owner, "memory");
     return this.#parts.writer.import(owner, given);
   }
 
   // Retention
-
-  retention(...args: Args<"retention">) {
-    return this.#parts.retentionDrive.view(...args);
-  }
 
   setRetention(...[owner, given]: Args<"setRetention">) {
     if (owner !== null) this.#noteOwner(owner, "entry");
@@ -339,39 +249,11 @@ export class UserMemory extends DurableObject<Bindings> implements Served<UserMe
 
   // Restore
 
-  previewRestore(...args: Args<"previewRestore">) {
-    return this.#parts.restorer.preview(...args);
-  }
-
-  beginRestore(...args: Args<"beginRestore">) {
-    return this.#parts.restorer.begin(...args);
-  }
-
   restart() {
     this.ctx.abort("the object begins anew with an earlier state");
   }
 
-  stepRestore(...args: Args<"stepRestore">) {
-    return this.#parts.restorer.step(...args);
-  }
-
   // Erasure
-
-  eraseUser(...args: Args<"eraseUser">) {
-    return this.#parts.eraser.eraseUser(...args);
-  }
-
-  eraseThread(...args: Args<"eraseThread">) {
-    return this.#parts.eraser.eraseThread(...args);
-  }
-
-  eraseScope(...args: Args<"eraseScope">) {
-    return this.#parts.eraser.eraseScope(...args);
-  }
-
-  erasureState(...args: Args<"erasureState">) {
-    return this.#parts.erasures.state(...args);
-  }
 
   async wakeErasures(...[ids = []]: Args<"wakeErasures">) {
     const { alarms, erasures, erasureDrive } = this.#parts;
