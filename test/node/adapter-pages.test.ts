@@ -14,7 +14,6 @@ it.each(pages)("%s has the parts of an adapter's page", (page) => {
   expect(titles.filter((title) => title !== "Calls to Cairn")).toEqual([
     "In Cairn",
     "Options",
-    "When Cairn is slow or down",
     "What it does not do",
   ]);
 });
