@@ -43,6 +43,8 @@ async function toolsAt({ url, authorization }: { url: string; authorization: str
       Authorization: authorization,
       "Content-Type": "application/json",
       Accept: "application/json, text/event-stream",
+      // The commands between two calls block this process: the server ends a connection meanwhile, and the next call fails on it.
+      Connection: "close",
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
   });
