@@ -112,6 +112,9 @@ export class UserMemory extends (DurableObject as WithAnswers) implements Served
     // RPC reaches the methods of a prototype.
     for (const [name, answer] of Object.entries<Answer>(ANSWERS))
       Object.defineProperty(this.prototype, name, {
+        // As of a method that the class declares.
+        configurable: true,
+        writable: true,
         value(this: UserMemory, ...args: never[]) {
           return answer(this.#parts, ...args);
         },
