@@ -12,9 +12,14 @@ it("the reference has every call with its scope, and no other", async () => {
           `${method.toUpperCase()} ${path} ${security?.[0]?.bearer?.join(" ") ?? "none"}`,
       ),
   );
+  // A row has the methods of a path, and a scope for each, or one for all.
   const said = Array.from(
-    reference.matchAll(/^\| `([A-Z`, ]+) (\/\S+)` +\| (\w+) +\|/gm),
-    ([, methods = "", path, scope]) => methods.split("`, `").map((method) => `${method} ${path} ${scope}`),
+    reference.matchAll(/^\| `([A-Z`, ]+) (\/\S+)` +\| ([\w, ]+?) +\|/gm),
+    ([, methods = "", path, scopes = ""]) =>
+      methods.split("`, `").map((method, i, { length }) => {
+        const all = scopes.split(", ");
+        return `${method} ${path} ${all.length === length ? all[i] : scopes}`;
+      }),
   ).flat();
   expect(said.toSorted()).toEqual(known.toSorted());
 });
