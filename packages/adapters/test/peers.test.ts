@@ -1,5 +1,5 @@
 // The SDKs' versions that the package asks for are those that the tests run with.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import worker from "../../../package.json" with { type: "json" };
@@ -9,7 +9,6 @@ import tested from "../package.json" with { type: "json" };
 
 const { devDependencies } = tested;
 const { peerDependencies, peerDependenciesMeta } = published;
-const docs = readFileSync(join(import.meta.dirname, "../../../docs/adapters/README.md"), "utf8");
 const majorOf = (range: string): string | undefined => /\d+/.exec(range.replace(/^npm:\w+@/, ""))?.[0];
 
 it.each([
@@ -55,16 +54,3 @@ it.each([
 ] as const)("%s is asked for in the major that is tested", (name, { peerDependencies: asked }) => {
   expect(majorOf((asked as Record<string, string>)[name] ?? "")).toBe(majorOf(worker.devDependencies[name]));
 });
-
-it.each(Object.entries({ ...peerDependencies, ...embed.peerDependencies }))(
-  "the page of the adapters names the versions of %s: %s",
-  (name, range) => {
-    const [row] = docs.split("\n").filter((line) => line.startsWith(`| \`${name}\``));
-    expect(row).toContain(
-      range
-        .split(" || ")
-        .map((one) => `\`${one}\``)
-        .join(", "),
-    );
-  },
-);
