@@ -226,7 +226,6 @@ const nextStep = `${object}/ingest/next-step.ts`;
 const windows = `${object}/ingest/thread-window.ts`;
 const runner = `${object}/ingest/ingest-runner.ts`;
 const outcomes = `${object}/ingest/step-outcomes.ts`;
-const secondLook = `${object}/ingest/second-look.ts`;
 const ask = "src/platform/models/ask.ts";
 const known = "src/domain/ingest/known-messages.ts";
 const checks = "src/domain/ingest/checks";
@@ -273,11 +272,7 @@ const ingestInternals = rows(
   ["one longer than {2,000}, is cut", valueOf(prompt, "CONTEXT_CHARACTERS")],
   ["A call takes {45} seconds at most", callSeconds],
   ["{Four} threads of a user are extracted", valueOf(runner, "THREADS")],
-  ["is about up to {20} facts", valueOf(secondLook, "FACTS")],
-  ["takes up to {1} KiB with", valueOf(secondLook, "BYTES") / KIB],
   ["`max_completion_tokens` of {2,048}, reasoning", valueOf(ask, "MAX_TOKENS")],
-  ["An answer above {1} MiB", valueOf("src/platform/models/language-model.ts", "LONGEST_ANSWER") / MIB],
-  ["repeats a request up to {two} times", valueOf("src/platform/endpoint-request.ts", "ATTEMPTS") - 1],
   [
     "more than {200} messages or {12,000} characters becomes",
     valueOf(nextStep, "SESSION_MESSAGES"),
@@ -340,10 +335,7 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
       },
       { because: "is a step of the list", says: "behind those of step 2" },
       { because: "is a step of the list", says: "If step 2 found none" },
-      { because: STATUS, says: "| 400, 422 |" },
-      { because: STATUS, says: "; 413," },
-      { because: STATUS, says: "300 to 499 but 408, 409, 425, 429" },
-      { because: STATUS, says: "| 429, a status of 500 or more" },
+      { because: STATUS, says: "After a 400 or 422" },
       { because: STATEMENTS, section: "## What passes" },
     ],
   },
