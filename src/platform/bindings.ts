@@ -107,6 +107,8 @@ export type Bindings = Omit<
     QUARANTINE_DAYS?: string;
     /** `off`: no console. `logins`: its users sign in with logins of the identity provider. */
     CONSOLE?: string;
+    /** `on`: a cookie keeps the console's session through a reload. */
+    CONSOLE_COOKIE?: string;
     VECTORIZE?: VectorizeBinding;
     /** Takes a data point of each call. */
     METRICS?: Dataset;

@@ -34,6 +34,7 @@ import { within } from "../platform/objects-within.ts";
 import { cache } from "./routes/cache.ts";
 import { changes } from "./routes/changes.ts";
 import { consolePage } from "./routes/console.ts";
+import { consoleSession } from "./routes/console-session.ts";
 import { contexts } from "./routes/context.ts";
 import { documents } from "./routes/documents.ts";
 import { entries } from "./routes/entries.ts";
@@ -79,6 +80,7 @@ export function createApp(
   for (const routes of [
     health,
     documents,
+    consoleSession,
     consolePage,
     receiptKeys,
     signIn,

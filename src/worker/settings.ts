@@ -11,14 +11,16 @@ export const AUDIT_DAYS = 90;
 
 export const auditDaysOf = (env: Bindings): number | null => daysOf(env.AUDIT_DAYS);
 
-export type ConsoleSettings = { issuer?: string };
+/** `cookie`: a reload may keep the session. */
+export type ConsoleSettings = { issuer?: string; cookie?: true };
 /** The console's demands on its users; null if it is off. */
 export function consoleOf(env: Bindings): ConsoleSettings | null {
-  const { CONSOLE: given = "" } = env;
-  if (given === "") return {};
+  const { CONSOLE: given = "", CONSOLE_COOKIE: kept = "" } = env;
+  const cookie = kept === "on" && { cookie: true as const };
+  if (given === "") return { ...cookie };
   const { settings: logins } = loginSettingsOf(env);
   // A setting that is wrong must not open what somebody meant to close.
-  return given === "logins" && logins != null ? { issuer: logins.issuer } : null;
+  return given === "logins" && logins != null ? { issuer: logins.issuer, ...cookie } : null;
 }
 
 /** Finds origins that no browser ever sends. */
@@ -78,12 +80,16 @@ function daysProblems(env: Bindings): string[] {
 }
 
 function switchProblems(env: Bindings): string[] {
-  const { CONSOLE: page = "", RATES: rates = "" } = env;
+  const { CONSOLE: page = "", CONSOLE_COOKIE: cookie = "", RATES: rates = "" } = env;
   return problemsIn([
     [!["", "off"].includes(rates), `RATES is ${rates}: it is off, or not set. Calls are counted`],
     [
       !["", "off", "logins"].includes(page),
       `CONSOLE is ${page}: it is off or logins, or not set. The console is off`,
+    ],
+    [
+      !["", "on"].includes(cookie),
+      `CONSOLE_COOKIE is ${cookie}: it is on, or not set. A reload of the console forgets the session`,
     ],
     [
       page === "logins" && consoleOf(env) === null,

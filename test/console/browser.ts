@@ -45,12 +45,12 @@ export const tokenOf = (user: string, scope: readonly Scope[]): Promise<string> 
 export const linkOf = (user: string): Promise<string> =>
   consoleLink(url, developmentSecret(), { user, scope: ["read", "write"] });
 
-type Opened = { token?: string | null; width?: number; dark?: boolean; mayFail?: RegExp };
+type Opened = { at?: string; token?: string | null; width?: number; dark?: boolean; mayFail?: RegExp };
 
-/** Opens the console at a place (`users/alice`), signed in unless `token` is null. `mayFail`: complaints that are expected. */
+/** Opens the console at a place (`users/alice`), signed in unless `token` is null. `at`: another server. `mayFail`: complaints that are expected. */
 export async function open(
   place = "",
-  { token = inject("token"), width = 1280, dark = false, mayFail }: Opened = {},
+  { at = url, token = inject("token"), width = 1280, dark = false, mayFail }: Opened = {},
 ): Promise<Page> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
@@ -70,9 +70,9 @@ export async function open(
   page.on("pageerror", (error) => complain(error.message));
   page.on("request", (request) => {
     const to = request.url();
-    if (!to.startsWith(url) && !/^(data|blob):/.test(to)) complain(`a request to ${to}`);
+    if (!to.startsWith(at) && !/^(data|blob):/.test(to)) complain(`a request to ${to}`);
   });
-  await page.goto(token === null ? `${url}/console` : `${url}/console#token=${token}`);
+  await page.goto(token === null ? `${at}/console` : `${at}/console#token=${token}`);
   if (token !== null) await page.locator("header.top").waitFor();
   if (place !== "") await goTo(page, place);
   return page;

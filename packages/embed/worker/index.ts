@@ -40,6 +40,7 @@ export type CairnVars = {
       | "AUDIT_DAYS"
       | "QUARANTINE_DAYS"
       | "CONSOLE"
+      | "CONSOLE_COOKIE"
       | "JURISDICTION"
       | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
       | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES"}`

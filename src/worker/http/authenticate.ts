@@ -1,8 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { errors, fail, type Result } from "../../domain/errors.ts";
+import { errors, fail, ok, type Result } from "../../domain/errors.ts";
 import type { Caller } from "../auth/claims.ts";
 import { isSignInToken, resourceMetadataAt, signInAt } from "../sign-in/sign-in.ts";
 import { auditRefusedToken } from "./audit.ts";
+import { IN_COOKIE, tokenInCookie } from "./console-cookie.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
 import { countAddress } from "./rates.ts";
@@ -34,13 +35,16 @@ export const requireProps: Middleware = (c, next) => {
   return next();
 };
 
-/** Finds the caller of a call over HTTP, from `Authorization: Bearer <token>`. */
-export const authenticate: Middleware = authenticateBy(ownTokens);
+/** Finds the caller of a call over HTTP, from `Authorization: Bearer <token>`, whose token may be in the console's cookie. */
+export const authenticate: Middleware = authenticateBy(async (c, token) => {
+  const found = token === IN_COOKIE ? tokenInCookie(c) : ok(token);
+  return found.ok ? ownTokens(c, found.value) : found;
+});
 
 /** The same for MCP: the token may be of a sign-in, which opens nothing else. A caller without one is told where to sign in. */
 export const authenticateForMcp: Middleware = async (c, next) => {
   const here = signInAt(c);
-  if (here === null) return authenticate(c, next);
+  if (here === null) return authenticateBy(ownTokens)(c, next);
   c.set("signInAt", resourceMetadataAt(here.origin));
   const callerOf: CallerOf = (_, token) =>
     isSignInToken(token)
@@ -62,11 +66,18 @@ function ownTokens(c: Context<AppEnv>, token: string): Promise<Result<Caller>> {
 function authenticateBy(callerOf: CallerOf): Middleware {
   return async (c, next) => {
     if (c.get("bound") !== undefined) return next();
-    const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
-    const hasToken = scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0;
-    const caller = hasToken ? await callerOf(c, token) : fail("unauthenticated");
-    if (!caller.ok && errors[caller.code][0] === 401) auditRefusedToken(c, caller.code);
+    const token = bearerOf(c);
+    const caller = token === null ? fail("unauthenticated") : await callerOf(c, token);
+    // A cookie that another page sends along is refused as a wrong token is.
+    if (!caller.ok && (errors[caller.code][0] === 401 || caller.code === "forbidden"))
+      auditRefusedToken(c, caller.code);
     c.set("caller", unwrap(caller));
     await next();
   };
+}
+
+/** The token of the header `Authorization`, unverified; null if there is none. */
+export function bearerOf(c: Context<AppEnv>): string | null {
+  const [scheme = "", token = "", ...rest] = (c.req.header("Authorization") ?? "").split(" ");
+  return scheme.toLowerCase() === "bearer" && token !== "" && rest.length === 0 ? token : null;
 }

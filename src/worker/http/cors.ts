@@ -42,7 +42,7 @@ export const withCors = createMiddleware<AppEnv>(async function withCors(c, next
   return cors({
     origin: corsOrigins.includes("*") ? "*" : [...corsOrigins],
     allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    // No `credentials`: the program sends its token, never the browser by itself.
+    // No `credentials`: another origin's program sends a token, and the console's cookie is not for it.
     exposeHeaders: [
       "Allow",
       "ETag",

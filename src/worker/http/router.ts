@@ -41,7 +41,11 @@ export function newRouter(tag = "other"): Router {
 /** Adds a route that the OpenAPI document leaves out: a page, a file, another protocol. `before` runs before its guards. */
 export function undocumented(
   router: Router,
-  at: { method: "get" | "post"; path: string; before?: MiddlewareHandler<AppEnv>[] } & RouteAccess,
+  at: {
+    method: "get" | "post" | "put" | "delete";
+    path: string;
+    before?: MiddlewareHandler<AppEnv>[];
+  } & RouteAccess,
   ...handlers: Handler<AppEnv>[]
 ): void {
   const access = declaredAccess(at);

@@ -10,9 +10,12 @@ import { UserPage } from "./user-page.tsx";
 import { Header } from "./header.tsx";
 import { go, to, useRoute } from "./route.ts";
 import {
+  dropCookie,
   forgetToken,
   givenLink,
+  keepInCookie,
   keepToken,
+  keptSession,
   keptToken,
   type Link,
   may,
@@ -28,8 +31,15 @@ import { SignIn } from "./sign-in.tsx";
 
 /** The console: asks for a token, and then shows the place that the address names. */
 export function App() {
-  const settings = useLoad(loadSettings, []);
-  return <Shown of={settings}>{(value) => <Console settings={value} />}</Shown>;
+  const start = useLoad(loadStart, []);
+  return <Shown of={start}>{(value) => <Console {...value} />}</Shown>;
+}
+
+type Start = { settings: Settings; kept: Session | null };
+
+async function loadStart(signal: AbortSignal): Promise<Start> {
+  const settings = await loadSettings(signal);
+  return { settings, kept: settings.cookie === true ? await keptSession(settings, signal) : null };
 }
 
 async function loadSettings(signal: AbortSignal): Promise<Settings> {
@@ -38,14 +48,16 @@ async function loadSettings(signal: AbortSignal): Promise<Settings> {
   return (await answer.json()) as Settings;
 }
 
-function Console({ settings }: { settings: Settings }) {
-  const [session, setSession] = useState<Session | null>(null);
+function Console({ settings, kept: found }: Start) {
+  const [session, setSession] = useState<Session | null>(found);
   const [asking, setAsking] = useState<Link | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
-  const signIn = (token: string, keep: boolean) => {
+  const signIn = async (token: string, keep: boolean): Promise<boolean> => {
     try {
-      const opened = sessionOf(token, settings);
-      if (keep) keepToken(token);
+      const opened =
+        settings.cookie === true ? await keepInCookie(token, settings) : sessionOf(token, settings);
+      if (settings.cookie === true) forgetToken();
+      else if (keep) keepToken(token);
       setProblem(null);
       setSession(opened);
       return true;
@@ -54,8 +66,8 @@ function Console({ settings }: { settings: Settings }) {
       return false;
     }
   };
-  const replace = (token: string): void => {
-    if (!signIn(token, false)) return;
+  const replace = async (token: string): Promise<void> => {
+    if (!(await signIn(token, false))) return;
     // Whoever was signed in here is not any more: a reload must not bring them back.
     forgetToken();
     setAsking(null);
@@ -79,7 +91,7 @@ function Console({ settings }: { settings: Settings }) {
     };
     open();
     const kept = keptToken();
-    if (current.current === null && kept !== null) signIn(kept, false);
+    if (current.current === null && kept !== null) void signIn(kept, false);
     // A link that is followed while the page is open.
     addEventListener("hashchange", open);
     return () => removeEventListener("hashchange", open);
@@ -104,8 +116,11 @@ function Console({ settings }: { settings: Settings }) {
   if (session === null) return <SignIn settings={settings} problem={problem} signIn={signIn} />;
   const signOut = () => {
     forgetToken();
+    setProblem(null);
     setSession(null);
     go(to([]));
+    // A cookie that is still there would sign in the next one: the page says so.
+    if (settings.cookie === true) dropCookie().catch(setProblem);
   };
   return (
     <SessionProvider value={session}>

@@ -3,7 +3,13 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 /** What the page knows of the Worker before anybody signs in: `console/settings.json`. */
-export type Settings = { version: string; issuer?: string; signIn?: SignInBy };
+export type Settings = {
+  version: string;
+  issuer?: string;
+  signIn?: SignInBy;
+  /** True where a cookie may keep the session through a reload. */
+  cookie?: true;
+};
 /** How people sign in for MCP. */
 export type SignInBy = "codes" | "provider";
 
@@ -44,21 +50,59 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
 
 /** Throws an `Error` with words for the user, if the text is no token that the page takes. */
 export function sessionOf(token: string, { issuer, signIn }: Settings): Session {
-  const claims = claimsOf(token.trim());
-  const { sub, scope, exp, iss } = claims;
+  const { sub, scope, exp, iss } = claimsOf(token.trim());
   if (typeof sub !== "string") throw new Error("The token names no user (`sub`).");
   if (issuer !== undefined && iss !== issuer)
     throw new Error(`This console takes logins of ${issuer} only, and the token is not one.`);
   const expiresAt = typeof exp === "number" ? exp * 1000 : null;
   if (expiresAt !== null && expiresAt <= Date.now()) throw new Error("The token has expired.");
-  return {
-    memory: cairn({ url: address(), token: token.trim() }),
-    text: (method, path, call) => textCall(token.trim(), { method, path, ...call }),
-    user: sub,
-    scopes: typeof scope === "string" ? scope.split(" ") : [],
-    expiresAt,
-    signIn,
+  const scopes = typeof scope === "string" ? scope.split(" ") : [];
+  return { ...callsWith(token.trim()), user: sub, scopes, expiresAt, signIn };
+}
+
+const callsWith = (token: string): Pick<Session, "memory" | "text"> => ({
+  memory: cairn({ url: address(), token }),
+  text: (method, path, call) => textCall(token, { method, path, ...call }),
+});
+
+/** The session that the cookie keeps; null if there is none, or the browser cannot say which page calls. */
+export async function keptSession(settings: Settings, signal: AbortSignal): Promise<Session | null> {
+  const answer = await reach(COOKIE, { signal });
+  return answer.status === 403 ? null : byCookie(answer, "GET", settings);
+}
+
+/** Has the cookie keep the session of a token. Then no script of the page can read the token. */
+export async function keepInCookie(token: string, settings: Settings): Promise<Session> {
+  const session = sessionOf(token, settings);
+  const answer = await reach(COOKIE, {
+    method: "PUT",
+    headers: { Authorization: `Bearer ${token.trim()}` },
+  });
+  // A long token, or an old browser: the page holds the token itself. A reload must not bring back whoever the cookie is of.
+  if (answer.status === 413) await dropCookie();
+  if (answer.status === 413 || answer.status === 403) return session;
+  return (await byCookie(answer, "PUT", settings)) ?? session;
+}
+
+export async function dropCookie(): Promise<void> {
+  const answer = await reach(COOKIE, { method: "DELETE" });
+  if (!answer.ok) throw await refusalOf(answer, `DELETE ${COOKIE}`);
+}
+
+const COOKIE = "/console/session";
+
+async function byCookie(answer: Response, method: string, { signIn }: Settings): Promise<Session | null> {
+  if (!answer.ok) throw await refusalOf(answer, `${method} ${COOKIE}`);
+  const { session } = (await answer.json()) as {
+    session: Pick<Session, "user" | "scopes" | "expiresAt"> | null;
   };
+  // The word stands for the token, which the browser sends in the cookie.
+  return session && { ...callsWith("cookie"), ...session, signIn };
+}
+
+async function refusalOf(answer: Response, call: string): Promise<CairnError> {
+  const { error } = (await answer.json()) as { error: ConstructorParameters<typeof CairnError>[0] };
+  return new CairnError(error, { status: answer.status, call });
 }
 
 /** Rejects with `CairnError`, as the client does. */
@@ -85,10 +129,8 @@ async function textCall(
     ...(body !== undefined && { body }),
     ...(signal && { signal }),
   });
-  const text = await answer.text();
-  if (answer.ok) return { text, version: answer.headers.get("ETag") ?? "" };
-  const { error } = JSON.parse(text) as { error: ConstructorParameters<typeof CairnError>[0] };
-  throw new CairnError(error, { status: answer.status, call: `${method} ${call}` });
+  if (!answer.ok) throw await refusalOf(answer, `${method} ${call}`);
+  return { text: await answer.text(), version: answer.headers.get("ETag") ?? "" };
 }
 
 /** The claims, unverified: the server verifies them with each call. */
@@ -138,9 +180,9 @@ export async function tokenOf({ kind, value }: Link): Promise<string> {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ code: value }),
   });
-  const body = (await answer.json()) as { token: string; error: ConstructorParameters<typeof CairnError>[0] };
-  if (answer.ok) return body.token;
-  throw new CairnError(body.error, { status: answer.status, call: "POST /console/session" });
+  if (!answer.ok) throw await refusalOf(answer, "POST /console/session");
+  const { token } = (await answer.json()) as { token: string };
+  return token;
 }
 
 /** Keeps the token until the tab is closed. Without this, a reload of the page forgets it. */

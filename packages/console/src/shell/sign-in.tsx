@@ -10,7 +10,7 @@ export function SignIn({
 }: {
   settings: Settings;
   problem: unknown;
-  signIn: (token: string, keep: boolean) => void;
+  signIn: (token: string, keep: boolean) => Promise<unknown>;
 }) {
   const [token, setToken] = useState("");
   const [keep, setKeep] = useState(false);
@@ -21,7 +21,7 @@ export function SignIn({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          signIn(token, keep);
+          void signIn(token, keep);
         }}
       >
         <label>
@@ -35,14 +35,18 @@ export function SignIn({
             onInput={({ currentTarget }) => setToken(currentTarget.value)}
           />
         </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={keep}
-            onChange={({ currentTarget }) => setKeep(currentTarget.checked)}
-          />
-          Keep it until this tab is closed
-        </label>
+        {settings.cookie === true ? (
+          <p class="quiet">This browser stays signed in for a day at most, until you sign out.</p>
+        ) : (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={keep}
+              onChange={({ currentTarget }) => setKeep(currentTarget.checked)}
+            />
+            Keep it until this tab is closed
+          </label>
+        )}
         <button type="submit" class="main">
           Open
         </button>
