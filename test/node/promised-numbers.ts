@@ -64,7 +64,7 @@ const shown = (name: string) => valueOf(layer(name), "N");
 
 const context = rows(
   ["the first {32,768} UTF-16 code units", valueOf("src/domain/context/message-hash.ts", "CHARACTERS")],
-  ["the blocks of its last {2,000} turns", valueOf(`${object}/context/context-store.ts`, "MOST_TURNS")],
+  ["for the last {2,000} turns at least", valueOf(`${object}/context/context-store.ts`, "MOST_TURNS")],
   [
     "exceed {200} tokens and a {quarter} of it",
     valueOf(`${object}/context/stable-blocks.ts`, /MOST_CHANGES = \{.*tokens: (\d+)/),
@@ -96,12 +96,6 @@ const context = rows(
     valueOf(least, /\[SHARE, MORE\] = \[([\d.]+)/) + valueOf(least, /\[SHARE, MORE\] = \[[\d.]+, ([\d.]+)/),
   ],
   ["in one of {50} or fewer", valueOf(least, /\[SMALL, LARGE\] = \[(\d+)/)],
-  ["a line also needs a score of {0.06}", valueOf(least, "LEAST")],
-  [
-    "with a confidence below {0.4} shows {five} lines",
-    valueOf(least, /\[SURE, UNSURE_MOST\] = \[([\d.]+)/),
-    valueOf(least, /\[SURE, UNSURE_MOST\] = \[[\d.]+, (\d+)/),
-  ],
   ["`n` ({5}), `tags`, `minScore` ({0.3})", shown("procedures"), valueOf(layer("procedures"), "MIN_SCORE")],
   [
     "`recent` ({5}), `similar` ({3})",
@@ -109,7 +103,7 @@ const context = rows(
     valueOf(layer("episodes"), "SIMILAR"),
   ],
   ["`n` / {2} to `n` | `n` ({20})", 2, valueOf(layer("history"), "HISTORY")],
-  ["of the thread's last messages, to {1,000}.", limits.page],
+  ["of the thread's last messages, to {1,000};", limits.page],
   ["the last {20} messages of the thread count", valueOf(layer("history"), "HISTORY")],
   ["`timeoutMs` ({2,000}) limits a search", valueOf(search, "SEARCH_MS")],
   ["a share of the budget: {0.2} for `profile`", share("profile", "facts", "procedures", "episodes")],
@@ -117,13 +111,6 @@ const context = rows(
   ["{0.1} for `reflections`", share("reflections")],
   ["more than {1,500} characters is cut", valueOf("src/domain/conversation/stored-text.ts", "ITEM")],
   ["the last {20} messages of the thread count", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
-  [
-    "the {64} newest, the {64} most important (`importance` of {0.7} and more), up to {200} with",
-    valueOf(choices, "CONSIDERED"),
-    valueOf(choices, "CONSIDERED"),
-    valueOf(`${object}/memories/memory-documents.ts`, /IMPORTANT = "importance >= ([\d.]+)/),
-    valueOf(choices, "PINNED_MOST"),
-  ],
   [
     "`budget` ({2,000} tokens, {100} to {100,000})",
     valueOf("src/worker/use-cases/context.ts", "BUDGET"),
