@@ -53,7 +53,6 @@ const rows = (...all: [says: string, ...are: number[]][]): Promised[] =>
 const layer = (name: string) => `src/domain/context/layers/${name}.ts`;
 const least = "src/domain/context/worth-showing.ts";
 const search = `${object}/context/layer-search.ts`;
-const choices = `${object}/context/layer-choices.ts`;
 const standing = "src/domain/context/standing.ts";
 /** The share of all these layers; no number if they differ. */
 const share = (...names: string[]) => {
@@ -156,7 +155,6 @@ const changes = rows(
 const arms = `${object}/recall/arms.ts`;
 const recallService = `${object}/recall/recall-service.ts`;
 const spelling = "src/domain/ranking/spelling.ts";
-const namedTime = "src/domain/ranking/named-time.ts";
 const features = "src/domain/ranking/features.ts";
 const weights = "src/domain/ranking/weights.json";
 const rerank = "src/worker/use-cases/rerank.ts";
@@ -179,18 +177,14 @@ const recall = rows(
   ["if it is asked: {300}", valueOf(recallService, "DEADLINE_MS")],
   ["A hit of more than {450} characters", valueOf("src/domain/ranking/passages.ts", "WHOLE")],
   ["searched up to the first {32,768} characters", limits.searchableText],
-  ["A word of {five} letters or more that neither", valueOf(spelling, "SHORTEST")],
-  ["in words of {eight} letters or more", valueOf(spelling, "TWO_TYPOS")],
-  ["At most {three} words of a query are replaced", valueOf(`${object}/recall/spelling.ts`, "MOST_WORDS")],
+  ["A mistyped word of {five} letters or more", valueOf(spelling, "SHORTEST")],
   ["Each arm returns {32} documents", valueOf(arms, "CANDIDATES")],
   ["twice as many among more than {1,000}", valueOf(arms, "LARGE")],
   ["Each message brings {two} neighbours on each side", valueOf("src/domain/ranking/pool.ts", "REACH")],
   ["whose confidence is below {0.13}", valueOf(weights, /"threshold": ([\d.]+)/)],
   ["the threshold is {0.25}", valueOf(weights, /"strictThreshold": ([\d.]+)/)],
   ["asks it for the nearest {100}", valueOf(`${object}/vectorize/vectorize-query.ts`, "NEAREST")],
-  ["with each of the best {30}, or of", valueOf(rerank, "RERANKED")],
   ["{2} seconds at most. If it fails", valueOf(rerank, "WITHIN_MS") / SECOND],
-  ["the first and last {256} characters of a longer query", valueOf(namedTime, "PARSED") / 2],
   ["half gone in {30} days", valueOf(features, /HALF_LIFE_MS = (\d+) \* DAY/)],
   ["halved for each {2} that", valueOf("src/domain/ranking/rank.ts", "HALVED_BY")],
 );
@@ -292,7 +286,6 @@ export const pages: Record<string, { promised: readonly Promised[]; exempt: read
     promised: recall,
     exempt: [
       { because: "is a score without a search", says: "with a score of 0." },
-      { because: "explains the example above it", says: "that are at least 30 days old" },
       { because: "is an example", says: "is May 6" },
       { because: "is the least confidence", says: "has confidence 0." },
     ],
