@@ -2599,8 +2599,9 @@ class TenantStatisticsRecall(TypedDict):
 class TenantStatistics(TypedDict):
     # Users with data.
     users: int
-    # When users, memories and threads were counted: now, or, of more than 5,000 memories and threads, up to a
-    # day ago. A call renews a count that is an hour old, for the next one.
+    # When users, memories and threads were counted: now, or, of more than 5,000 memories and threads, up to
+    # six hours ago: the cron counts. Where it does not run, a call renews a count that is a day old, for the
+    # next one.
     countedAt: int
     # Memories that there are, in quarantine too, by the day of their creation.
     memories: List[TenantStatisticsMemory]

@@ -6,7 +6,7 @@ import type { Counts, ObjectCounts, Totals } from "./counts.ts";
 
 type Cursor = { rowsRead: number; rowsWritten: number };
 type Env = ConstructorParameters<typeof Deployed>[1];
-type D1Answer = { meta?: { rows_read?: number; rows_written?: number } };
+type D1Answer = { meta?: { rows_read?: number; rows_written?: number; duration?: number } };
 type Statement = { cursor: Cursor; table: string };
 type Counted = { cursors: Statement[]; counts: Counts };
 
@@ -17,6 +17,8 @@ const SLOTS = 2 ** 31;
 /** By object: the counts outlive an eviction, as the isolate does. */
 const ofObjects = new Map<string, Counted>();
 const ofWorker = noCounts();
+/** Milliseconds that D1 has worked, as it says. */
+let d1Ms = 0;
 /** Calls of objects by the Worker, and alarms that went off. */
 let requests = 0;
 /** Rows that objects have written, by table. An alarm that is set is a row. */
@@ -150,6 +152,7 @@ function countedDatabase(database: D1Database, counts: Counts): D1Database {
   const count = <T extends D1Answer>(answer: T): T => {
     counts.d1Written += answer.meta?.rows_written ?? 0;
     counts.d1Read += answer.meta?.rows_read ?? 0;
+    d1Ms += answer.meta?.duration ?? 0;
     return answer;
   };
   const counted = (real: D1PreparedStatement): D1PreparedStatement => {
@@ -157,8 +160,11 @@ function countedDatabase(database: D1Database, counts: Counts): D1Database {
       bind: (...given: unknown[]) => counted(real.bind(...given)),
       all: async () => count(await real.all()),
       run: async () => count(await real.run()),
-      first: (...given: [string]) => real.first(...given),
-      // An answer of `raw` does not tell its rows.
+      // An answer of `first` or of `raw` does not tell its rows.
+      first: async (column?: string) => {
+        const [row] = count(await real.all()).results;
+        return row === undefined || column === undefined ? (row ?? null) : row[column];
+      },
       raw: async () => count(await real.all<object>()).results.map((row) => Object.values(row)),
     } as unknown as D1PreparedStatement;
     statements.set(statement, real);
@@ -235,7 +241,7 @@ function total(): Totals {
     add(counted, counted.cursors.length);
     for (const what of ["written", "read", "d1Written", "d1Read"] as const) sum[what] += counted.counts[what];
   }
-  return { ...sum, requests, byTable, now: Date.now() };
+  return { ...sum, requests, byTable, d1Ms, now: Date.now() };
 }
 
 export default {

@@ -4,8 +4,16 @@ import type { Call, Client } from "./load.ts";
 export type Counts = { written: number; read: number; d1Written: number; d1Read: number };
 /** The counts of one object so far, and the bytes of its database. */
 export type ObjectCounts = Counts & { bytes: number };
-/** All counts so far. `requests`: to objects, alarms too. `byTable`: the rows that objects wrote. `now`: of the Worker's clock. */
-export type Totals = Counts & { requests: number; byTable: Record<string, number>; now: number };
+/**
+ * All counts so far. `requests`: to objects, alarms too. `byTable`: the rows that objects wrote. `d1Ms`: of D1, as it says. `now`: of
+ * the Worker's clock.
+ */
+export type Totals = Counts & {
+  requests: number;
+  byTable: Record<string, number>;
+  d1Ms: number;
+  now: number;
+};
 
 /** Dollars per million rows, from docs/reference/costs.md. */
 const PER_MILLION: Counts = { written: 1, read: 0.001, d1Written: 1, d1Read: 0.001 };

@@ -12,6 +12,7 @@ import { type Operation, prepare, type Sizes as ThreadSizes } from "./operations
 import { Progress } from "./progress.ts";
 import { measureModels } from "./models.ts";
 import { countRows } from "./rows.ts";
+import { measureOverview } from "./overview.ts";
 import { measureSizes } from "./sizes.ts";
 import { measureStretches } from "./stretches.ts";
 import { type Counts, countsBy, totalOf } from "./counts.ts";
@@ -30,6 +31,7 @@ const { values: options } = parseArgs({
     models: { type: "boolean", default: false },
     codes: { type: "boolean", default: false },
     binding: { type: "boolean", default: false },
+    overview: { type: "boolean", default: false },
   },
 });
 const roundCount = options.smoke ? 1 : Number(options.rounds);
@@ -65,6 +67,8 @@ const allSizes: Record<"smoke" | "quick" | "full", Sizes> = {
 const sizes = allSizes[size];
 /** Messages of the thread that is ingested. */
 const INGESTED = { smoke: 200, quick: 2_000, full: 10_000 } as const;
+/** Memories of the tenant whose overview is opened; a smaller one is counted at each visit. */
+const OVERVIEW = { smoke: 20_000, quick: 100_000, full: 1_000_000 } as const;
 const bounds: Record<"short" | "long", Bounds> = options.smoke
   ? { short: { ms: 50, calls: 4 }, long: { ms: 50, calls: 4 } }
   : { short: { ms: 500, calls: 10_000 }, long: { ms: 3_000, calls: 20_000 } };
@@ -125,11 +129,13 @@ else if (options.binding)
   await measureBinding({ smoke: options.smoke, rounds: roundCount, only: options.only });
 else if (options.codes) await measureCodes(options);
 else if (options.rows) await countRows(options);
+else if (options.overview) await measureOverview(OVERVIEW[size]);
 else if (options.stretches) await measureStretches(INGESTED[size]);
 else {
   if (!options.sizes) await compare();
   if (!options.sizes && options.only === "") await measureStretches(INGESTED[size]);
   if (options.sizes || (options.smoke && options.only === "")) await measureSizes(size);
+  if (options.smoke && options.only === "") await measureOverview(OVERVIEW[size]);
   if (options.smoke && options.only === "") await measureBinding({ smoke: true, rounds: 1 });
 }
 

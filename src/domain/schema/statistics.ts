@@ -21,7 +21,7 @@ export const TenantStatistics = z
     users: z.int().openapi({ description: "Users with data." }),
     countedAt: timestamp.openapi({
       description:
-        "When users, memories and threads were counted: now, or, of more than 5,000 memories and threads, up to a day ago. A call renews a count that is an hour old, for the next one.",
+        "When users, memories and threads were counted: now, or, of more than 5,000 memories and threads, up to six hours ago: the cron counts. Where it does not run, a call renews a count that is a day old, for the next one.",
     }),
     memories: days.openapi({
       description: "Memories that there are, in quarantine too, by the day of their creation.",

@@ -18,8 +18,8 @@ type Metered = Pick<Services, "recallMeter" | "promptCacheUsage" | "now">;
 const COUNTS = "statistics";
 /** Users, memories and threads that are counted at each call, in some milliseconds of D1. Of more, the last count is kept. */
 const FEW = 5_000;
-/** A call renews a count of this age after its answer; the cron one of a day. */
-const STALE_MS = 60 * 60_000;
+/** The monitor's count of a small tenant, the cron's of a large one, and one that no cron has renewed: a call does, after its answer. */
+const [MONITORED_MS, RENEWED_MS, STALE_MS] = [60 * 60_000, DAY_MS / 4, DAY_MS];
 const DAYS = 366;
 
 /** Counts from D1 and, of recalls, from the registry, for so many days. `later`: runs work after the answer. */
@@ -44,10 +44,10 @@ export async function tenantStatistics(
   return ok({ ...rest, memories: since(memories), threads: since(threads), recalls });
 }
 
-/** Renews the count of a large tenant, once a day; the cron calls it. */
+/** Renews the count of a large tenant, some times a day; the cron calls it, so that no visit of a page counts. */
 export async function recount(services: Counting): Promise<void> {
   const kept = await services.jobs.get(COUNTS);
-  if (kept !== undefined && kept.done > FEW && services.now() - kept.startedAt >= DAY_MS)
+  if (kept !== undefined && kept.done > FEW && services.now() - kept.startedAt >= RENEWED_MS)
     await count(services);
 }
 
@@ -69,7 +69,7 @@ async function countsOf(services: Counting, later: (work: Promise<void>) => void
 /** The count for a monitor, which asks each minute: a small tenant is counted once an hour, and only the cron counts a large one. */
 export async function monitoredCounts(services: Counting): Promise<Counts> {
   const kept = await services.jobs.get(COUNTS);
-  return kept !== undefined && (kept.done > FEW || services.now() - kept.startedAt < STALE_MS)
+  return kept !== undefined && (kept.done > FEW || services.now() - kept.startedAt < MONITORED_MS)
     ? countsIn(kept)
     : count(services, { keepsFew: true });
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { type Loaded, useLoad } from "../parts/load.ts";
 import { compact, count, dollars, percent } from "../parts/numbers.ts";
 import { Shown } from "../parts/states.tsx";
+import { Time } from "../parts/times.tsx";
 import { setQuery, useRoute } from "../shell/route.ts";
 import { useSession } from "../shell/session.ts";
 import { Activity } from "./activity.tsx";
@@ -99,6 +100,9 @@ function Glance({ health, figures, statistics, days }: GlanceProps) {
           </div>
         ))}
       </dl>
+      <p class="quiet">
+        Users, memories and threads were counted <Time at={statistics.countedAt} />.
+      </p>
       <Costs month={month} />
     </>
   );
