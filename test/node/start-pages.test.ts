@@ -13,7 +13,7 @@ import {
 const root = join(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const pages = [
-  ...["chat", "facts", "inspect", "shared-cache"].map((page) => `docs/start/${page}.md`),
+  ...["chat", "facts", "shared-cache"].map((page) => `docs/start/${page}.md`),
   ...["erase", "past-and-present", "several-people", "trust", "what-to-store"].map(
     (page) => `docs/guides/${page}.md`,
   ),
