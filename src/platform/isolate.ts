@@ -1,8 +1,9 @@
 import { SharedVocabulary } from "./embeddings/embedded/vocabulary.ts";
 import { WordModel } from "./embeddings/embedded/word-model.ts";
 import { MINI_BYTES, SharedMini } from "./embeddings/mini/mini.ts";
-import type { CachedExtraction } from "./d1/extraction-settings.ts";
-import type { CachedRules } from "./d1/predicate-rules.ts";
+import type { RulesByPredicate } from "../domain/memory/predicates.ts";
+import type { RuleCache } from "./d1/cached-rules.ts";
+import type { CurrentExtraction } from "./d1/extraction-settings.ts";
 import type { Bindings, Ports } from "./bindings.ts";
 import { SharedTokenizer } from "./tokenizer.ts";
 import { VectorBudget } from "./vectors/vector-budget.ts";
@@ -28,9 +29,9 @@ export class Isolate {
     loaded: () => this.vectors.lowerTo(VECTOR_BYTES - MINI_BYTES),
   });
   /** The tenant's rules of predicates; `D1PredicateRules` reads and writes them. */
-  readonly predicateRules = new WeakMap<D1Database, CachedRules>();
+  readonly predicateRules: RuleCache<RulesByPredicate> = new WeakMap();
   /** The tenant's rules of extraction; `D1ExtractionSettings` reads and writes them. */
-  readonly extraction = new WeakMap<D1Database, CachedExtraction>();
+  readonly extraction: RuleCache<CurrentExtraction> = new WeakMap();
   /** The known use of each database; `DeploymentMark` reads and writes it. */
   readonly databaseUses = new WeakMap<D1Database, string>();
   /** The ports of each environment. They hold no state of a request, and no promise. */

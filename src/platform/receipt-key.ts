@@ -1,13 +1,6 @@
 import { calculateJwkThumbprint, CompactSign } from "jose";
 import type { PublicKey } from "../domain/schema/erasure.ts";
 
-/** Signs receipts. Both reject where the deployment has no secret. */
-export interface ReceiptKey {
-  /** A compact JWS over the payload. */
-  sign(payload: object): Promise<string>;
-  publicKey(): Promise<PublicKey>;
-}
-
 type KeyPair = { key: CryptoKey; public: PublicKey };
 
 const ALGORITHM = "EdDSA";
@@ -20,7 +13,7 @@ const encoder = new TextEncoder();
  * The Ed25519 key derived from the tenant's secret (HKDF, SHA-256). It needs no further secret, and its public half
  * verifies a receipt.
  */
-export class DerivedReceiptKey implements ReceiptKey {
+export class DerivedReceiptKey {
   readonly #secret: string | undefined;
   /** Kept without its promise, which belongs to one request or object. */
   #pair: KeyPair | null = null;
@@ -29,6 +22,7 @@ export class DerivedReceiptKey implements ReceiptKey {
     this.#secret = secret;
   }
 
+  /** A compact JWS over the payload. */
   async sign(payload: object): Promise<string> {
     const pair = await this.#keys();
     return new CompactSign(encoder.encode(JSON.stringify(payload)))
@@ -44,6 +38,9 @@ export class DerivedReceiptKey implements ReceiptKey {
     return (this.#pair ??= await derived(this.#secret));
   }
 }
+
+/** Signs receipts. Both reject where the deployment has no secret. */
+export type ReceiptKey = Pick<DerivedReceiptKey, keyof DerivedReceiptKey>;
 
 async function derived(secret = ""): Promise<KeyPair> {
   if (secret === "") throw new Error("CAIRN_SECRET is not set");

@@ -1,17 +1,6 @@
 import { withDeadline } from "./deadline.ts";
 import type { UserHash } from "../domain/ids.ts";
 
-/**
- * Marks of threads whose catalogue rows D1 has not taken yet. They are stored outside of D1. Every method rejects when
- * the marks cannot be reached. All may be repeated.
- */
-export interface UnlistedThreads {
-  mark(threadIds: readonly string[]): Promise<void>;
-  unmark(threadIds: readonly string[]): Promise<void>;
-  /** True if a thread of this user is marked; with null, of any user. */
-  any(owner: UserHash | null): Promise<boolean>;
-}
-
 /** The name of the registry's object that holds the marks; shards and counters have other names. */
 export const UNLISTED_THREADS = "unlisted-threads";
 
@@ -28,7 +17,7 @@ type Marks = {
 };
 
 /** Keeps the marks as entries of one object of the registry, by the threads' ids. */
-export class RegistryUnlistedThreads implements UnlistedThreads {
+export class RegistryUnlistedThreads {
   readonly #object: () => Marks;
 
   constructor(object: () => Marks) {
@@ -43,6 +32,7 @@ export class RegistryUnlistedThreads implements UnlistedThreads {
     await this.#each(threadIds, (object, key) => object.forget(key));
   }
 
+  /** True if a thread of this user is marked; with null, of any user. */
   any(owner: UserHash | null): Promise<boolean> {
     // A thread's id begins with its user's hash.
     return withDeadline(this.#object().holdsAny(owner === null ? "" : `${owner}.`), WITHIN_MS);
@@ -58,3 +48,9 @@ export class RegistryUnlistedThreads implements UnlistedThreads {
     if (done.some(({ ok }) => !ok)) throw new Error("a mark of an unlisted thread was refused");
   }
 }
+
+/**
+ * Marks of threads whose catalogue rows D1 has not taken yet. They are stored outside of D1. Every method rejects when
+ * the marks cannot be reached. All may be repeated.
+ */
+export type UnlistedThreads = Pick<RegistryUnlistedThreads, keyof RegistryUnlistedThreads>;

@@ -16,16 +16,6 @@ export type AuditPage = {
   limit: number;
 };
 
-/** The audit log. Every method rejects when D1 does not answer. */
-export interface AuditLog {
-  /** Writes an event, or raises the count of an existing one. Safe to repeat. */
-  add(event: AuditRow): Promise<void>;
-  /** Newest first. */
-  list(page: AuditPage): Promise<AuditRow[]>;
-  /** Deletes at most `limit` events before `time`, oldest first. Returns the number. */
-  prune(time: number, limit: number): Promise<number>;
-}
-
 /**
  * Writes an event, and never rejects: a deletion must not fail because the log is down. An event that D1 refuses four times
  * goes to the Worker's own log.
@@ -38,13 +28,15 @@ export async function writeEvent(auditLog: Pick<AuditLog, "add">, event: AuditRo
   }
 }
 
-export class D1AuditLog implements AuditLog {
+/** The audit log. Every method rejects when D1 does not answer. */
+export class D1AuditLog {
   readonly #db: DrizzleD1Database;
 
   constructor(database: D1Database) {
     this.#db = drizzle(database);
   }
 
+  /** Writes an event, or raises the count of an existing one. Safe to repeat. */
   async add(event: AuditRow): Promise<void> {
     // Counts may arrive out of order: the greater one is later, and has the last request.
     const later = sql`${event.count} > ${audit.count}`;
@@ -56,6 +48,7 @@ export class D1AuditLog implements AuditLog {
       .onConflictDoUpdate({ target: audit.id, set: { count, requestId } });
   }
 
+  /** Newest first. */
   async list({ user, action, from, to, after, limit }: AuditPage): Promise<AuditRow[]> {
     const filters: SQL[] = [];
     if (user !== undefined) filters.push(eq(audit.userHash, user));
@@ -71,6 +64,7 @@ export class D1AuditLog implements AuditLog {
       .limit(limit);
   }
 
+  /** Deletes at most `limit` events before `time`, oldest first. Returns the number. */
   async prune(time: number, limit: number): Promise<number> {
     const oldest = this.#db
       .select({ id: audit.id })
@@ -82,3 +76,5 @@ export class D1AuditLog implements AuditLog {
     return done.meta.changes;
   }
 }
+
+export type AuditLog = Pick<D1AuditLog, keyof D1AuditLog>;

@@ -15,40 +15,6 @@ export type ErasedTable = keyof typeof OLD;
 /** Memories of one scope, up to a version. */
 export type ErasedScope = { user: UserHash; scope: string; upTo: number };
 
-/**
- * D1's records of erasures, and its part of each. Every method rejects when D1 does not answer. All may be repeated,
- * and a write that arrives late does no harm.
- */
-export interface ErasureRecords {
-  /** Notes an erasure as it is, unless a later state is known; a user's with the fence that hides all that is old. */
-  note(erasure: Erasure, more: { revision: number; fence?: Fence }): Promise<void>;
-  get(id: string): Promise<Erasure | undefined>;
-  /** Deletes some of an erased user's rows of a table, and answers how many. */
-  erase(table: ErasedTable, fence: Fence): Promise<number>;
-  /** True if such rows are still there. */
-  hasRows(table: ErasedTable, fence: Fence): Promise<boolean>;
-  /**
-   * At most 1,000 versions of memories of the scope. Versions that name the scope come last: the others are found only
-   * through them.
-   */
-  versionsOfScope(scope: ErasedScope): Promise<number[]>;
-  /** Deletes these versions of a user's memories. */
-  eraseVersions(user: UserHash, versions: readonly number[]): Promise<void>;
-  /**
-   * The ids of running erasures that were requested before a time, at most `limit`. `turn` selects the page.
-   */
-  running(page: RunningPage): Promise<string[]>;
-  /** True if an erasure of the user, of a thread or of a scope was requested since a time. */
-  anySince(user: UserHash, time: number): Promise<boolean>;
-  /** Counts the running ones, and tells when the oldest was requested. */
-  unfinished(): Promise<Unfinished>;
-  hasThread(id: string): Promise<boolean>;
-  /** Notes a public key that receipts are signed with from now on. */
-  addKey(key: PublicKey): Promise<void>;
-  /** The public keys of all receipts that there are. */
-  keys(): Promise<PublicKey[]>;
-}
-
 const WITHIN_MS = 10_000;
 
 const NOTE = `INSERT INTO erasures (id, revision, state) VALUES (?1, ?2, ?3)
@@ -63,13 +29,18 @@ const SOME_RUNNING = `SELECT id ${RUNNING} ORDER BY state ->> '$.requestedAt', i
 const OLD = { memories: OLD_MEMORIES, threads: OLD_THREADS, users: OLD_USERS };
 const endOf = (table: ErasedTable, { upTo, epoch }: Fence): number => (table === "memories" ? upTo : epoch);
 
-export class D1ErasureRecords implements ErasureRecords {
+/**
+ * D1's records of erasures, and its part of each. Every method rejects when D1 does not answer. All may be repeated,
+ * and a write that arrives late does no harm.
+ */
+export class D1ErasureRecords {
   readonly #database: D1Database;
 
   constructor(database: D1Database) {
     this.#database = database;
   }
 
+  /** Notes an erasure as it is, unless a later state is known; a user's with the fence that hides all that is old. */
   async note(erasure: Erasure, { revision, fence }: { revision: number; fence?: Fence }): Promise<void> {
     const statements = [this.#prepare(NOTE, erasure.id, revision, JSON.stringify(erasure))];
     if (fence !== undefined) statements.push(this.#prepare(RAISE_FENCE, fence.user, fence.upTo, fence.epoch));
@@ -82,29 +53,40 @@ export class D1ErasureRecords implements ErasureRecords {
     return state === null ? undefined : (JSON.parse(state) as Erasure);
   }
 
+  /** Deletes some of an erased user's rows of a table, and answers how many. */
   erase(table: ErasedTable, fence: Fence): Promise<number> {
     return this.#erase(OLD[table].remove, fence.user, endOf(table, fence));
   }
 
+  /** True if such rows are still there. */
   async hasRows(table: ErasedTable, fence: Fence): Promise<boolean> {
     const looked = this.#prepare(OLD[table].exist, fence.user, endOf(table, fence)).first<number>("n");
     return (await withDeadline(looked, WITHIN_MS)) !== 0;
   }
 
+  /**
+   * At most 1,000 versions of memories of the scope. Versions that name the scope come last: the others are found only
+   * through them.
+   */
   async versionsOfScope({ user, scope, upTo }: ErasedScope): Promise<number[]> {
     const found = this.#prepare(VERSIONS_OF_SCOPE, user, upTo, scope).all<{ version: number }>();
     return (await withDeadline(found, WITHIN_MS)).results.map(({ version }) => version);
   }
 
+  /** Deletes these versions of a user's memories. */
   async eraseVersions(user: UserHash, versions: readonly number[]): Promise<void> {
     await this.#erase(REMOVE_VERSIONS, user, JSON.stringify(versions));
   }
 
+  /**
+   * The ids of running erasures that were requested before a time, at most `limit`. `turn` selects the page.
+   */
   async running({ before, limit, turn }: RunningPage): Promise<string[]> {
     const found = this.#prepare(SOME_RUNNING, before, limit, turn).all<{ id: string }>();
     return (await withDeadline(found, WITHIN_MS)).results.map(({ id }) => id);
   }
 
+  /** True if an erasure of the user, of a thread or of a scope was requested since a time. */
   async anySince(user: UserHash, time: number): Promise<boolean> {
     const found = this.#prepare(
       "SELECT 1 FROM erasures WHERE id BETWEEN ?1 || '.' AND ?1 || '/' AND state ->> '$.requestedAt' >= ?2 LIMIT 1",
@@ -114,6 +96,7 @@ export class D1ErasureRecords implements ErasureRecords {
     return (await withDeadline(found, WITHIN_MS)) !== null;
   }
 
+  /** Counts the running ones, and tells when the oldest was requested. */
   async unfinished(): Promise<Unfinished> {
     const found = this.#prepare(UNFINISHED).first<Unfinished>();
     return (await withDeadline(found, WITHIN_MS)) ?? { count: 0, since: null };
@@ -123,10 +106,12 @@ export class D1ErasureRecords implements ErasureRecords {
     return (await this.#prepare(FIND_THREAD, id).first()) !== null;
   }
 
+  /** Notes a public key that receipts are signed with from now on. */
   async addKey(key: PublicKey): Promise<void> {
     await withDeadline(this.#prepare(KEY, key.kid, JSON.stringify(key)).run(), WITHIN_MS);
   }
 
+  /** The public keys of all receipts that there are. */
   async keys(): Promise<PublicKey[]> {
     const found = this.#prepare("SELECT jwk FROM receipt_keys ORDER BY kid").all<{ jwk: string }>();
     // They were written by `addKey`.
@@ -143,3 +128,5 @@ export class D1ErasureRecords implements ErasureRecords {
     return this.#database.prepare(text).bind(...given);
   }
 }
+
+export type ErasureRecords = Pick<D1ErasureRecords, keyof D1ErasureRecords>;

@@ -3,19 +3,7 @@ import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { jobs, type JobRow } from "./tables.ts";
 
 /** The progress of long jobs. Every method rejects when D1 does not answer. */
-export interface Jobs {
-  get(name: string): Promise<JobRow | undefined>;
-  /** Jobs that are not finished, whose names begin with these characters; the least done first. */
-  unfinished(prefix: string, limit: number): Promise<JobRow[]>;
-  /** Starts or restarts a job. */
-  start(
-    job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt" | "done">>,
-  ): Promise<void>;
-  /** Saves progress, unless another run was faster or the job was restarted. Returns whether it did. */
-  advance(from: JobRow, to: Pick<JobRow, "position" | "done" | "finishedAt">): Promise<boolean>;
-}
-
-export class D1Jobs implements Jobs {
+export class D1Jobs {
   readonly #db: DrizzleD1Database;
 
   constructor(database: D1Database) {
@@ -26,6 +14,7 @@ export class D1Jobs implements Jobs {
     return this.#db.select().from(jobs).where(eq(jobs.name, name)).get();
   }
 
+  /** Jobs that are not finished, whose names begin with these characters; the least done first. */
   async unfinished(prefix: string, limit: number): Promise<JobRow[]> {
     const named = sql`substr(${jobs.name}, 1, ${prefix.length}) = ${prefix}`;
     return this.#db
@@ -36,12 +25,19 @@ export class D1Jobs implements Jobs {
       .limit(limit);
   }
 
-  async start(job: Parameters<Jobs["start"]>[0]): Promise<void> {
+  /** Starts or restarts a job. */
+  async start(
+    job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt" | "done">>,
+  ): Promise<void> {
     const fresh = { position: "", done: 0, finishedAt: null, ...job };
     await this.#db.insert(jobs).values(fresh).onConflictDoUpdate({ target: jobs.name, set: fresh });
   }
 
-  async advance({ name, startedAt, position }: JobRow, to: Parameters<Jobs["advance"]>[1]): Promise<boolean> {
+  /** Saves progress, unless another run was faster or the job was restarted. Returns whether it did. */
+  async advance(
+    { name, startedAt, position }: JobRow,
+    to: Pick<JobRow, "position" | "done" | "finishedAt">,
+  ): Promise<boolean> {
     const { meta } = await this.#db
       .update(jobs)
       .set(to)
@@ -49,3 +45,5 @@ export class D1Jobs implements Jobs {
     return meta.changes > 0;
   }
 }
+
+export type Jobs = Pick<D1Jobs, keyof D1Jobs>;

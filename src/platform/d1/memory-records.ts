@@ -51,35 +51,6 @@ export type VersionPage = { after?: VersionPlace; limit: number };
 
 export type HistoryPage = { before?: number; limit: number; now?: number };
 
-/**
- * The record of memories: the Worker reads it, a user's object writes it. Every method rejects when D1 does not answer. A
- * rejected write may still have happened, and is safe to repeat. After `RefusedWrite`, `OvertakenWrite` or `ErasedWrite`
- * it has not, and never will.
- */
-export interface MemoryRecords {
-  write(write: MemoryWrite): Promise<void>;
-  /** The version of a memory that answers the question. */
-  get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined>;
-  list(owner: UserHash, page: MemoryPage): Promise<MemoryRow[]>;
-  /** The versions of a memory before one, newest first; none if expired by `now`. */
-  history(owner: UserHash, id: string, page: HistoryPage): Promise<MemoryRow[]>;
-  /** All versions of an owner's memories in order, to rebuild an index. */
-  all(owner: UserHash, page: VersionPage): Promise<MemoryRow[]>;
-  /** The same, each with the ordinal of the version that superseded it. */
-  exported(owner: UserHash, page: VersionPage): Promise<ExportedRow[]>;
-  /** The owners of past or present memories and threads, in the order of their hashes. */
-  owners(page: { after?: UserHash; limit: number }): Promise<UserHash[]>;
-  /**
-   * Counts the tenant's memories by the day of their creation, from a time on; older ones in the day before that. Reads the index
-   * of all.
-   */
-  createdByDay(from: number): Promise<CreatedOnDay[]>;
-  /** Counts the memories in quarantine, up to `MOST_WAITING`. */
-  waiting(): Promise<number>;
-  /** Rejects unless the database answers and its migrations are applied. */
-  check(): Promise<void>;
-}
-
 /** A changed fact keeps the time of its creation, and is counted once. */
 const BY_DAY = {
   table: "memories",
@@ -122,7 +93,12 @@ export const REMOVE_VERSIONS = removal(
 );
 const OWNERS = `${WRITERS} UNION ${THREAD_OWNERS} ORDER BY 1 LIMIT ?2`;
 
-export class D1MemoryRecords implements MemoryRecords {
+/**
+ * The record of memories: the Worker reads it, a user's object writes it. Every method rejects when D1 does not answer. A
+ * rejected write may still have happened, and is safe to repeat. After `RefusedWrite`, `OvertakenWrite` or `ErasedWrite`
+ * it has not, and never will.
+ */
+export class D1MemoryRecords {
   readonly #db: DrizzleD1Database;
   readonly #database: D1Database;
 
@@ -157,6 +133,7 @@ export class D1MemoryRecords implements MemoryRecords {
     }
   }
 
+  /** The version of a memory that answers the question. */
   async get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined> {
     const asked = asStored(owner, moment);
     return this.#db
@@ -194,6 +171,7 @@ export class D1MemoryRecords implements MemoryRecords {
       .limit(limit);
   }
 
+  /** The versions of a memory before one, newest first; none if expired by `now`. */
   async history(
     owner: UserHash,
     id: string,
@@ -215,6 +193,7 @@ export class D1MemoryRecords implements MemoryRecords {
       .limit(limit);
   }
 
+  /** All versions of an owner's memories in order, to rebuild an index. */
   async all(owner: UserHash, { after = BEFORE_ALL, limit }: VersionPage): Promise<MemoryRow[]> {
     return this.#db
       .select()
@@ -224,6 +203,7 @@ export class D1MemoryRecords implements MemoryRecords {
       .limit(limit);
   }
 
+  /** The same, each with the ordinal of the version that superseded it. */
   async exported(owner: UserHash, { after = BEFORE_ALL, limit }: VersionPage): Promise<ExportedRow[]> {
     const nth = sql<
       number | null
@@ -238,24 +218,33 @@ export class D1MemoryRecords implements MemoryRecords {
       .limit(limit);
   }
 
+  /** The owners of past or present memories and threads, in the order of their hashes. */
   async owners({ after = "", limit }: { after?: UserHash; limit: number }): Promise<UserHash[]> {
     const { results } = await this.#database.prepare(OWNERS).bind(after, limit).all<{ owner: UserHash }>();
     return results.map(({ owner }) => owner);
   }
 
+  /**
+   * Counts the tenant's memories by the day of their creation, from a time on; older ones in the day before that. Reads the index
+   * of all.
+   */
   async createdByDay(from: number): Promise<CreatedOnDay[]> {
     return countedByDay(this.#database, BY_DAY, from);
   }
 
+  /** Counts the memories in quarantine, up to `MOST_WAITING`. */
   async waiting(): Promise<number> {
     return (await this.#database.prepare(WAITING).first<number>("n")) ?? 0;
   }
 
+  /** Rejects unless the database answers and its migrations are applied. */
   async check(): Promise<void> {
     await this.#db.select({ id: memories.id }).from(memories).limit(1);
     await this.#database.prepare(WRITE_STATE).bind("").run();
   }
 }
+
+export type MemoryRecords = Pick<D1MemoryRecords, keyof D1MemoryRecords>;
 
 /**
  * Holds for all. A bound makes SQLite choose the index by age for another order too: only this index has the terms. Of two

@@ -7,29 +7,14 @@ import { type RevokedTokenRow, revokedTokens, tokenFloor } from "./tables.ts";
 export type Revoked = { minIssuedAt: number; tokenIds: string[] };
 
 /** The tokens refused before they expire. Every method rejects when D1 does not answer. */
-export interface Revocations {
-  /** The revocations of tokens that expire after `time`: one read of at most `limits.revokedTokens` ids. */
-  inForce(time: number): Promise<Revoked>;
-  list(page: { after?: string; limit: number; time: number }): Promise<RevokedTokenRow[]>;
-  minIssuedAt(): Promise<number | null>;
-  /** The time until which the token is revoked, never earlier than before. Null, without a write, at the limit. */
-  revoke(token: RevokedTokenRow): Promise<number | null>;
-  /** Revokes what may be used once. False if it was revoked before: of several calls at once, one gets true. */
-  spend(token: RevokedTokenRow): Promise<boolean>;
-  restore(tokenId: string): Promise<void>;
-  /** Null: tokens of any age are valid. */
-  setMinIssuedAt(time: number | null): Promise<void>;
-  /** Deletes the revocations of tokens that expired by `time`. */
-  prune(time: number): Promise<void>;
-}
-
-export class D1Revocations implements Revocations {
+export class D1Revocations {
   readonly #db: DrizzleD1Database;
 
   constructor(database: D1Database) {
     this.#db = drizzle(database);
   }
 
+  /** The revocations of tokens that expire after `time`: one read of at most `limits.revokedTokens` ids. */
   async inForce(time: number): Promise<Revoked> {
     const [ids, [floor]] = await this.#db.batch([
       this.#db
@@ -44,7 +29,15 @@ export class D1Revocations implements Revocations {
     return { minIssuedAt: floor?.at ?? 0, tokenIds: ids.map(({ tokenId }) => tokenId) };
   }
 
-  async list({ after = "", limit, time }: Parameters<Revocations["list"]>[0]): Promise<RevokedTokenRow[]> {
+  async list({
+    after = "",
+    limit,
+    time,
+  }: {
+    after?: string;
+    limit: number;
+    time: number;
+  }): Promise<RevokedTokenRow[]> {
     return this.#db
       .select()
       .from(revokedTokens)
@@ -57,6 +50,7 @@ export class D1Revocations implements Revocations {
     return (await this.#db.select().from(tokenFloor).get())?.minIssuedAt ?? null;
   }
 
+  /** The time until which the token is revoked, never earlier than before. Null, without a write, at the limit. */
   async revoke({ tokenId, expiresAt, revokedAt }: RevokedTokenRow): Promise<number | null> {
     const others = this.#db
       .select({ n: sql`1` })
@@ -70,6 +64,7 @@ export class D1Revocations implements Revocations {
     return row?.until ?? null;
   }
 
+  /** Revokes what may be used once. False if it was revoked before: of several calls at once, one gets true. */
   async spend(token: RevokedTokenRow): Promise<boolean> {
     const rows = await this.#db.insert(revokedTokens).values(token).onConflictDoNothing().returning();
     return rows.length > 0;
@@ -79,6 +74,7 @@ export class D1Revocations implements Revocations {
     await this.#db.delete(revokedTokens).where(eq(revokedTokens.tokenId, tokenId));
   }
 
+  /** Null: tokens of any age are valid. */
   async setMinIssuedAt(time: number | null): Promise<void> {
     if (time === null) await this.#db.delete(tokenFloor);
     else
@@ -88,7 +84,10 @@ export class D1Revocations implements Revocations {
         .onConflictDoUpdate({ target: tokenFloor.id, set: { minIssuedAt: time } });
   }
 
+  /** Deletes the revocations of tokens that expired by `time`. */
   async prune(time: number): Promise<void> {
     await this.#db.delete(revokedTokens).where(lte(revokedTokens.expiresAt, time));
   }
 }
+
+export type Revocations = Pick<D1Revocations, keyof D1Revocations>;

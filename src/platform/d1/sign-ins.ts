@@ -9,26 +9,6 @@ type Grant = { id: string; clientId: string; scope: string[]; metadata: unknown 
 export type StoredSignIn = Grant & { createdAt: number; expiresAt: number };
 export type ErasedSignIns = { grants: number; tokens: number };
 
-/**
- * The grants, tokens and registered apps of people who signed in. The library of OAuth knows KV, whose lists and reads may be a
- * minute old: a receipt could not say that they are gone, and a code could be used twice. D1 has the same calls here. Every method
- * rejects when D1 does not answer.
- */
-export interface SignIns {
-  /** The store for the calls of one request. */
-  store(now: () => number): SignInStore;
-  /** A user's, the newest first: at most `limits.signIns`. */
-  list(user: UserHash, now: number): Promise<StoredSignIn[]>;
-  /** Deletes a sign-in with its tokens. */
-  revoke(user: UserHash, id: string): Promise<void>;
-  /** Deletes a user's sign-ins up to a time, with all of their tokens. */
-  erase(user: UserHash, upTo: number): Promise<ErasedSignIns>;
-  /** True if such sign-ins are still there. */
-  has(user: UserHash, upTo: number): Promise<boolean>;
-  /** Deletes some of what expired by `time`, and of the unused apps beyond their limit; answers how many at least. */
-  prune(time: number, limit: number): Promise<number>;
-}
-
 /** Another call changed or deleted the record after this one had read it. */
 export class SignInChanged extends Error {
   override readonly name = "SignInChanged";
@@ -93,17 +73,19 @@ const PRUNE = removal(
 const mostOf: Partial<Record<string, number>> = { grant: limits.signIns, token: limits.tokensOfSignIn };
 
 /** Owns the SQL of `sign_ins`. */
-export class D1SignIns implements SignIns {
+export class D1SignIns {
   readonly #db: D1Database;
 
   constructor(db: D1Database) {
     this.#db = db;
   }
 
+  /** The store for the calls of one request. */
   store(now: () => number): SignInStore {
     return new SignInStore(this.#db, now);
   }
 
+  /** A user's, the newest first: at most `limits.signIns`. */
   async list(user: UserHash, now: number): Promise<StoredSignIn[]> {
     const found = this.#db.prepare(OF_USER).bind(`grant:${user}`, now);
     const { results } = await answered(
@@ -117,6 +99,7 @@ export class D1SignIns implements SignIns {
     }));
   }
 
+  /** Deletes a sign-in with its tokens. */
   async revoke(user: UserHash, id: string): Promise<void> {
     await this.#run([
       ...prepared(this.#db, REMOVE, `grant:${user}:${id}`),
@@ -124,6 +107,7 @@ export class D1SignIns implements SignIns {
     ]);
   }
 
+  /** Deletes a user's sign-ins up to a time, with all of their tokens. */
   async erase(user: UserHash, upTo: number): Promise<ErasedSignIns> {
     const [, grants = 0, , tokens = 0] = await this.#run([
       ...prepared(this.#db, REMOVE_OLD, user, upTo),
@@ -132,10 +116,12 @@ export class D1SignIns implements SignIns {
     return { grants, tokens };
   }
 
+  /** True if such sign-ins are still there. */
   async has(user: UserHash, upTo: number): Promise<boolean> {
     return (await answered(this.#db.prepare(HAS).bind(user, upTo).first<number>("n"))) !== 0;
   }
 
+  /** Deletes some of what expired by `time`, and of the unused apps beyond their limit; answers how many at least. */
   async prune(time: number, limit: number): Promise<number> {
     const [, ended = 0, , beyond = 0] = await this.#run([
       ...prepared(this.#db, PRUNE, time, limit),
@@ -150,6 +136,13 @@ export class D1SignIns implements SignIns {
     return done.map(({ meta }) => meta.changes);
   }
 }
+
+/**
+ * The grants, tokens and registered apps of people who signed in. The library of OAuth knows KV, whose lists and reads may be a
+ * minute old: a receipt could not say that they are gone, and a code could be used twice. D1 has the same calls here. Every method
+ * rejects when D1 does not answer.
+ */
+export type SignIns = Pick<D1SignIns, keyof D1SignIns>;
 
 const prepared = (
   db: D1Database,

@@ -1,21 +1,11 @@
 import type { Ingest } from "../../domain/schema/ingest.ts";
 import type { ModelQuota } from "../quotas.ts";
 
-/** The tenant's calls of the language model by day (UTC), which all users share. Every method rejects when D1 does not answer. */
-export interface TenantModelUsage {
-  /** Counts a call before it is made. False, without a write, if the quota of the day is used up. */
-  begin(day: number): Promise<boolean>;
-  /** The calls and tokens of a day, as far as a quota has them counted. */
-  of(day: number): Promise<{ calls: number; tokens: number }>;
-  /** Adds the tokens of a call that `begin` has counted, and its further calls: a negative number takes some back. */
-  end(day: number, usage: Ingest["usage"]): Promise<void>;
-}
-
 /** The days of which the usage is kept. */
 const KEPT_DAYS = 30;
 
 /** One row of D1 a day: no call of one user passes while others have used up the day. */
-export class D1TenantModelUsage implements TenantModelUsage {
+export class D1TenantModelUsage {
   readonly #db: D1Database;
   readonly #quota: ModelQuota;
 
@@ -24,6 +14,7 @@ export class D1TenantModelUsage implements TenantModelUsage {
     this.#quota = quota;
   }
 
+  /** Counts a call before it is made. False, without a write, if the quota of the day is used up. */
   async begin(day: number): Promise<boolean> {
     const { calls, tokens } = this.#quota;
     if (calls === null && tokens === null) return true;
@@ -48,6 +39,7 @@ export class D1TenantModelUsage implements TenantModelUsage {
     }
   }
 
+  /** The calls and tokens of a day, as far as a quota has them counted. */
   async of(day: number): Promise<{ calls: number; tokens: number }> {
     const [row] = await this.#run<{ calls: number; tokens: number }>(
       "SELECT calls, tokens FROM tenant_model_usage WHERE day = ?",
@@ -56,6 +48,7 @@ export class D1TenantModelUsage implements TenantModelUsage {
     return row ?? { calls: 0, tokens: 0 };
   }
 
+  /** Adds the tokens of a call that `begin` has counted, and its further calls: a negative number takes some back. */
   async end(day: number, { calls, inputTokens, outputTokens }: Ingest["usage"]): Promise<void> {
     const quota = this.#quota;
     const tokens = quota.tokens === null ? 0 : inputTokens + outputTokens;
@@ -78,3 +71,6 @@ export class D1TenantModelUsage implements TenantModelUsage {
     return results;
   }
 }
+
+/** The tenant's calls of the language model by day (UTC), which all users share. Every method rejects when D1 does not answer. */
+export type TenantModelUsage = Pick<D1TenantModelUsage, keyof D1TenantModelUsage>;

@@ -5,16 +5,7 @@ import type { ContextLayer, ContextProfile } from "../../domain/schema/context.t
 import { contextProfiles } from "./tables.ts";
 
 /** The lists of layers that all users of the tenant can name. Every method rejects when D1 does not answer. */
-export interface TenantProfiles {
-  get(name: string): Promise<ContextLayer[] | null>;
-  /** All of them, by name. */
-  list(): Promise<ContextProfile[]>;
-  /** False, without a write, at the limit. */
-  put(profile: ContextProfile): Promise<boolean>;
-  delete(name: string): Promise<void>;
-}
-
-export class D1TenantProfiles implements TenantProfiles {
+export class D1TenantProfiles {
   readonly #db: DrizzleD1Database;
 
   constructor(database: D1Database) {
@@ -26,10 +17,12 @@ export class D1TenantProfiles implements TenantProfiles {
     return row?.layers ?? null;
   }
 
+  /** All of them, by name. */
   async list(): Promise<ContextProfile[]> {
     return this.#db.select().from(contextProfiles).orderBy(asc(contextProfiles.name));
   }
 
+  /** False, without a write, at the limit. */
   async put({ name, layers }: ContextProfile): Promise<boolean> {
     const stored = await this.#db.all(sql`
       INSERT INTO context_profiles (name, layers) SELECT ${name}, ${JSON.stringify(layers)}
@@ -43,3 +36,5 @@ export class D1TenantProfiles implements TenantProfiles {
     await this.#db.delete(contextProfiles).where(eq(contextProfiles.name, name));
   }
 }
+
+export type TenantProfiles = Pick<D1TenantProfiles, keyof D1TenantProfiles>;

@@ -1,12 +1,5 @@
-/** The tenant's own rules of one kind; an empty object before they are set. Every method rejects when D1 does not answer. */
-export interface TenantSettings<Settings> {
-  /** As they were set last. */
-  get(): Promise<Settings>;
-  put(settings: Settings): Promise<void>;
-}
-
 /** One row of D1: all of it is set at once. */
-export class D1TenantSettings<Settings extends object> implements TenantSettings<Settings> {
+export class D1TenantSettings<Settings extends object> {
   readonly #db: D1Database;
   readonly #name: string;
 
@@ -15,6 +8,7 @@ export class D1TenantSettings<Settings extends object> implements TenantSettings
     this.#name = name;
   }
 
+  /** As they were set last. */
   async get(): Promise<Settings> {
     const row = await this.#db
       .prepare("SELECT settings FROM tenant_settings WHERE name = ?")
@@ -33,3 +27,9 @@ export class D1TenantSettings<Settings extends object> implements TenantSettings
       .run();
   }
 }
+
+/** The tenant's own rules of one kind; an empty object before they are set. Every method rejects when D1 does not answer. */
+export type TenantSettings<Settings extends object> = Pick<
+  D1TenantSettings<Settings>,
+  keyof D1TenantSettings<Settings>
+>;

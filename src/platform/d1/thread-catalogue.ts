@@ -30,22 +30,6 @@ export type CatalogueChanges = {
   user?: { hash: UserHash; id: string };
 };
 
-/**
- * The catalogue of the tenant's threads. Every method rejects when D1 does not answer; writes are safe to repeat, unless they
- * reject with `ErasedWrite`.
- */
-export interface ThreadCatalogue {
-  /**
-   * Puts and removes in one batch. It rejects with `ErasedWrite`, and changes nothing, where the user was erased in a later
-   * epoch. A row of a later epoch is not removed.
-   */
-  apply(changes: CatalogueChanges): Promise<void>;
-  /** Newest first by their beginning: an order that no change disturbs, so that pages are complete. */
-  list(page: CataloguePage): Promise<ThreadRow[]>;
-  /** Counts the tenant's threads by the day on which they began, from a time on. */
-  createdByDay(from: number): Promise<CreatedOnDay[]>;
-}
-
 const WRITE_WITHIN_MS = 10_000;
 
 // Plain text, since Drizzle's insert takes no condition. An update of an indexed column writes a row of its index, also if
@@ -67,7 +51,11 @@ export const FIND_THREAD = "SELECT 1 FROM threads WHERE id = ?1";
 /** Selects the owners of threads after the user ?1. */
 export const THREAD_OWNERS = "SELECT user_hash FROM threads WHERE user_hash > ?1";
 
-export class D1ThreadCatalogue implements ThreadCatalogue {
+/**
+ * The catalogue of the tenant's threads. Every method rejects when D1 does not answer; writes are safe to repeat, unless they
+ * reject with `ErasedWrite`.
+ */
+export class D1ThreadCatalogue {
   readonly #db: DrizzleD1Database;
   readonly #database: D1Database;
 
@@ -76,10 +64,15 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
     this.#database = database;
   }
 
+  /** Counts the tenant's threads by the day on which they began, from a time on. */
   async createdByDay(from: number): Promise<CreatedOnDay[]> {
     return countedByDay(this.#database, BY_DAY, from);
   }
 
+  /**
+   * Puts and removes in one batch. It rejects with `ErasedWrite`, and changes nothing, where the user was erased in a later
+   * epoch. A row of a later epoch is not removed.
+   */
   async apply(changes: CatalogueChanges): Promise<void> {
     const { put, remove, epoch, user } = changes;
     const oldest = Math.min(epoch, ...put.map((row) => row.epoch));
@@ -116,6 +109,7 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
     if (fence !== undefined) throw new ErasedWrite(fence);
   }
 
+  /** Newest first by their beginning: an order that no change disturbs, so that pages are complete. */
   async list({ owner, agent, after, limit }: CataloguePage): Promise<ThreadRow[]> {
     const filters: SQL[] = [sql.raw(current("threads.user_hash", "threads.epoch"))];
     if (owner !== undefined) filters.push(eq(threads.userHash, owner));
@@ -130,6 +124,8 @@ export class D1ThreadCatalogue implements ThreadCatalogue {
       .limit(limit);
   }
 }
+
+export type ThreadCatalogue = Pick<D1ThreadCatalogue, keyof D1ThreadCatalogue>;
 
 /** The user whose rows change. */
 export function ownerOf({ put, remove, user }: CatalogueChanges): UserHash {

@@ -11,17 +11,11 @@ export const OLD_USERS = oldRows("users", "user_hash = ?1 AND epoch < ?2");
 
 export type CataloguedUser = { hash: UserHash; id: string };
 
-/** The users with data. A user who has only entries is listed after a minute. Rejects when D1 does not answer. */
-export interface UserCatalogue {
-  /** In the order of their hashes. No write moves a row. */
-  list(page: { after?: UserHash; limit: number }): Promise<CataloguedUser[]>;
-  count(): Promise<number>;
-}
-
 const LIST = `SELECT user_hash AS hash, user_id AS id FROM users
   WHERE user_hash > ?1 AND ${current("users.user_hash", "users.epoch")} ORDER BY user_hash LIMIT ?2`;
 
-export class D1UserCatalogue implements UserCatalogue {
+/** The users with data. A user who has only entries is listed after a minute. Rejects when D1 does not answer. */
+export class D1UserCatalogue {
   readonly #database: D1Database;
 
   constructor(database: D1Database) {
@@ -32,8 +26,11 @@ export class D1UserCatalogue implements UserCatalogue {
     return (await this.#database.prepare("SELECT COUNT(*) AS n FROM users").first<number>("n")) ?? 0;
   }
 
+  /** In the order of their hashes. No write moves a row. */
   async list({ after = "", limit }: { after?: UserHash; limit: number }): Promise<CataloguedUser[]> {
     const { results } = await this.#database.prepare(LIST).bind(after, limit).all<CataloguedUser>();
     return results;
   }
 }
+
+export type UserCatalogue = Pick<D1UserCatalogue, keyof D1UserCatalogue>;

@@ -8,42 +8,19 @@ export const PAUSED_AFTER_MS = 7 * 24 * 60 * 60_000;
 /** Since when the receiver fails, and whether probes have ended. */
 export type BrokenWebhook = { since: number; paused: boolean };
 
-/**
- * What all users' objects know of the tenant's receiver: a receiver that hangs would otherwise cost each of them 15 seconds for
- * each attempt. Every method rejects when D1 does not answer.
- */
-export interface WebhookBreaker {
-  /** Asks before an attempt. `send`: false while the receiver is away; the user then waits for `waiting`. `failing`: it failed last. */
-  ask(userHash: string, now: number): Promise<{ send: boolean; failing: boolean }>;
-  succeeded(): Promise<void>;
-  /** Returns true if the receiver counts as away now; the user then waits. */
-  failed(userHash: string, now: number): Promise<boolean>;
-  /** Null while messages go out. */
-  broken(now: number): Promise<BrokenWebhook | null>;
-  /** Users who wait, the one that waits longest first. */
-  waiting(limit: number): Promise<WaitingUser[]>;
-  /** Counts those. */
-  countWaiting(): Promise<number>;
-  /** Takes places out of the line: a user who joined it again since has another one. */
-  leave(places: readonly number[]): Promise<void>;
-  /** Puts a user at the end of the line. */
-  wait(userHash: string, now: number): Promise<void>;
-  /** Sends again as if nothing had failed. Returns the number of users who wait. */
-  resume(): Promise<number>;
-}
-
 /** `n`: the place in the line. No two places are the same, now or later. */
 export type WaitingUser = { n: number; userHash: string };
 type Row = { failures: number; since: number };
 
 /** Owns the SQL of `webhook_breaker` and `webhook_waiting`. A tenant whose receiver answers has no row. */
-export class D1WebhookBreaker implements WebhookBreaker {
+export class D1WebhookBreaker {
   readonly #db: D1Database;
 
   constructor(db: D1Database) {
     this.#db = db;
   }
 
+  /** Asks before an attempt. `send`: false while the receiver is away; the user then waits for `waiting`. `failing`: it failed last. */
   async ask(userHash: string, now: number): Promise<{ send: boolean; failing: boolean }> {
     const row = await this.#row();
     if (row === null || row.failures < OPENS_AT) return { send: true, failing: row !== null };
@@ -62,6 +39,7 @@ export class D1WebhookBreaker implements WebhookBreaker {
     await this.#db.prepare("DELETE FROM webhook_breaker").run();
   }
 
+  /** Returns true if the receiver counts as away now; the user then waits. */
   async failed(userHash: string, now: number): Promise<boolean> {
     const row = await this.#db
       .prepare(
@@ -76,11 +54,13 @@ export class D1WebhookBreaker implements WebhookBreaker {
     return true;
   }
 
+  /** Null while messages go out. */
   async broken(now: number): Promise<BrokenWebhook | null> {
     const row = await this.#row();
     return row === null || row.failures < OPENS_AT ? null : { since: row.since, paused: isPaused(row, now) };
   }
 
+  /** Users who wait, the one that waits longest first. */
   async waiting(limit: number): Promise<WaitingUser[]> {
     const { results } = await this.#db
       .prepare("SELECT n, user_hash AS userHash FROM webhook_waiting ORDER BY n LIMIT ?")
@@ -89,6 +69,7 @@ export class D1WebhookBreaker implements WebhookBreaker {
     return results;
   }
 
+  /** Takes places out of the line: a user who joined it again since has another one. */
   async leave(places: readonly number[]): Promise<void> {
     await this.#db
       .prepare("DELETE FROM webhook_waiting WHERE n IN (SELECT value FROM json_each(?))")
@@ -96,6 +77,7 @@ export class D1WebhookBreaker implements WebhookBreaker {
       .run();
   }
 
+  /** Puts a user at the end of the line. */
   async wait(userHash: string, now: number): Promise<void> {
     await this.#db
       .prepare(
@@ -106,11 +88,13 @@ export class D1WebhookBreaker implements WebhookBreaker {
       .run();
   }
 
+  /** Sends again as if nothing had failed. Returns the number of users who wait. */
   async resume(): Promise<number> {
     await this.succeeded();
     return this.countWaiting();
   }
 
+  /** Counts those. */
   async countWaiting(): Promise<number> {
     const counted = await this.#db
       .prepare("SELECT COUNT(*) AS n FROM webhook_waiting")
@@ -122,5 +106,11 @@ export class D1WebhookBreaker implements WebhookBreaker {
     return this.#db.prepare("SELECT failures, since FROM webhook_breaker").first<Row>();
   }
 }
+
+/**
+ * What all users' objects know of the tenant's receiver: a receiver that hangs would otherwise cost each of them 15 seconds for
+ * each attempt. Every method rejects when D1 does not answer.
+ */
+export type WebhookBreaker = Pick<D1WebhookBreaker, keyof D1WebhookBreaker>;
 
 const isPaused = ({ since }: Row, now: number): boolean => now - since >= PAUSED_AFTER_MS;

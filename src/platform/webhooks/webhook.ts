@@ -10,12 +10,6 @@ export type WebhookMessage = {
 /** `retryAfterMs`: the least time until the next attempt, if the receiver names one. */
 export type WebhookAttempt = { ok: true } | { ok: false; problem: string; retryAfterMs?: number };
 
-/** The receiver of a tenant's changes. */
-export interface Webhook {
-  /** One attempt. Never rejects. */
-  send(message: WebhookMessage): Promise<WebhookAttempt>;
-}
-
 type WebhookOptions = {
   url: URL;
   /** As the settings have them, `whsec_…`: the current one, and the one before it. */
@@ -31,7 +25,7 @@ const WITHIN_MS = 15_000;
  * Sends messages signed by Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks). While there are two
  * secrets, each message has two signatures. Success is a status from 200 to 299. No problem names the address.
  */
-export class StandardWebhook implements Webhook {
+export class StandardWebhook {
   readonly #options: WebhookOptions;
   readonly #signers: readonly Signer[];
 
@@ -40,6 +34,7 @@ export class StandardWebhook implements Webhook {
     this.#signers = options.secrets.map((secret) => new Signer(secret));
   }
 
+  /** One attempt. Never rejects. */
   async send({ id, body }: WebhookMessage): Promise<WebhookAttempt> {
     const { url, fetch, now } = this.#options;
     const at = new Date(now());
@@ -73,3 +68,6 @@ export class StandardWebhook implements Webhook {
     };
   }
 }
+
+/** The receiver of a tenant's changes. */
+export type Webhook = Pick<StandardWebhook, keyof StandardWebhook>;
