@@ -9,7 +9,7 @@ import {
   assertValidContinuation,
   ContinuationValidationError,
   defaultContinuationValidator,
-} from "../../src/domain/conversation/continuation-validator.ts";
+} from "../../packages/client/src/continuation-validator.ts";
 import { sanitizeConversation } from "../../src/domain/conversation/sanitize.ts";
 import { conversation, deepFreeze, type Stored, userMessage } from "./arbitrary.ts";
 

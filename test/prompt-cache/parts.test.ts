@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { breakpoints, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
-import { placeBreakpoints, shortestCached } from "../../src/domain/prompt-cache/anthropic-breakpoints.ts";
+import { placeBreakpoints, shortestCached } from "../../packages/adapters/src/anthropic/breakpoint-places.ts";
 import { canonicalJson } from "../../src/domain/prompt-cache/canonical-json.ts";
 import { durationMs } from "../../src/domain/prompt-cache/duration.ts";
 import { CLOCK_SKEW_MS, isTooSmall, usable } from "../../src/domain/prompt-cache/google.ts";

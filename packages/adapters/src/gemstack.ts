@@ -45,6 +45,6 @@ export {
   ContinuationValidationError,
   type ContinuationValidator,
   defaultContinuationValidator,
-} from "../../../src/domain/conversation/continuation-validator.ts";
+} from "../../client/src/continuation-validator.ts";
 export type { AiMessage, AnyMessage, ContentPart } from "../../../src/domain/conversation/message.ts";
 export { sanitizeConversation } from "../../../src/domain/conversation/sanitize.ts";

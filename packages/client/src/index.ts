@@ -27,7 +27,7 @@ export {
   ContinuationValidationError,
   type ContinuationValidator,
   defaultContinuationValidator,
-} from "../../../src/domain/conversation/continuation-validator.ts";
+} from "./continuation-validator.ts";
 export type { AiMessage, AnyMessage, ContentPart } from "../../../src/domain/conversation/message.ts";
 export { messageHash } from "../../../src/domain/context/message-hash.ts";
 export { sanitizeConversation } from "../../../src/domain/conversation/sanitize.ts";

@@ -7,7 +7,7 @@ import { UserMemory as RealUserMemory } from "../../../durable-objects/user-memo
 import type { Memory as Methods } from "../../client/src/entrypoint.ts";
 import { memoryOf } from "../../../src/worker/rpc/memory.ts";
 import { createWorker } from "../../../src/worker/worker.ts";
-import { mounted } from "../../../src/worker/mounted.ts";
+import { mounted } from "./mounted.ts";
 
 /** The bindings of a Worker that embeds Cairn, by these names. docs/guides/mount.md has the lines of wrangler.toml. */
 export type CairnBindings = CairnVars & {

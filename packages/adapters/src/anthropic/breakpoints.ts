@@ -3,7 +3,7 @@ import {
   estimatedTokens,
   placeBreakpoints,
   type PromptBlock,
-} from "../../../../src/domain/prompt-cache/anthropic-breakpoints.ts";
+} from "./breakpoint-places.ts";
 import { field, listField } from "../../../../src/domain/conversation/message.ts";
 import { type Block, blocksOf, type MessagesRequest, type TextBlock } from "./request.ts";
 

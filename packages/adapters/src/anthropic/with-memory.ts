@@ -1,4 +1,4 @@
-import type { CacheTtl } from "../../../../src/domain/prompt-cache/anthropic-breakpoints.ts";
+import type { CacheTtl } from "./breakpoint-places.ts";
 import type { OptionNames } from "../../../client/src/known-options.ts";
 import type { CallOptions } from "../../../client/src/options.ts";
 import { memoryOf } from "../context/memory-of.ts";

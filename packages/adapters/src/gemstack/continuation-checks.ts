@@ -2,7 +2,7 @@ import type {
   ContinuationCode,
   ContinuationOptions,
 } from "../../../../src/domain/conversation/continuation.ts";
-import { ContinuationValidationError } from "../../../../src/domain/conversation/continuation-validator.ts";
+import { ContinuationValidationError } from "../../../client/src/continuation-validator.ts";
 import { hasCode } from "../../../client/src/error.ts";
 
 /** The checks of a whole conversation, as fields of an append. */

@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { expect, expectTypeOf, it } from "vitest";
 import type { Bindings } from "../../../../src/platform/bindings.ts";
 import { cairn } from "../../../client/src/index.ts";
-import { mounted } from "../../../../src/worker/mounted.ts";
+import { mounted } from "../../worker/mounted.ts";
 import type { CairnBindings } from "../../worker/index.ts";
 import { newUser, token } from "../../../../test/call.ts";
 import { faultyPorts } from "../../../../test/doubles/ports.ts";

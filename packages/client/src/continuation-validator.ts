@@ -3,8 +3,8 @@ import {
   type ContinuationOptions,
   type ContinuationRefusal,
   validateContinuation,
-} from "./continuation.ts";
-import { type AnyMessage } from "./message.ts";
+} from "../../../src/domain/conversation/continuation.ts";
+import { type AnyMessage } from "../../../src/domain/conversation/message.ts";
 
 /** The error of `assertValidContinuation`. Its message holds the reason. */
 export class ContinuationValidationError extends Error {

@@ -1,8 +1,8 @@
 import { type Context, type Env, Hono } from "hono";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { createApp } from "./app.ts";
-import type { Ports } from "../platform/bindings.ts";
-import type { AppEnv } from "./http/context.ts";
+import { createApp } from "../../../src/worker/app.ts";
+import type { Ports } from "../../../src/platform/bindings.ts";
+import type { AppEnv } from "../../../src/worker/http/context.ts";
 
 /**
  * Cairn as a Hono app to be routed under a path of another, as in `app.route("/memory", mounted())`. That one may be of
