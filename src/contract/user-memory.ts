@@ -374,8 +374,8 @@ export interface IngestRpc {
 
 export interface ChangesRpc {
   changes(page: { after?: string; limit: number }): Promise<Result<Changes>>;
-  /** Lets the webhook try again at once. Returns false if there is nothing to send. A former object has no such method, or answers nothing. */
-  wakeWebhook(): Promise<boolean | undefined>;
+  /** Lets the webhook try again at once. Returns false if there is nothing to send. */
+  wakeWebhook(): Promise<boolean>;
 }
 
 // Usage
@@ -454,15 +454,15 @@ export interface RetentionRpc {
 
 /**
  * `numbers`: the last ones before the restore, with room. `epoch`: of erasures of the user. `own`: the user's rules of retention, which
- * stay. `ends`: the last message of each thread, where Vectorize has them. The former version's marks lack these.
+ * stay. `ends`: the last message of each thread, where Vectorize has them.
  */
 export type RestorePreview = Pick<Restore, "lost" | "back"> & Omit<RestoreMark, "at" | "token">;
 export type RestoreMark = {
   at: number;
   token: string;
   numbers: { version: number; change: number; thread: number };
-  epoch?: number;
-  own?: Retention;
+  epoch: number;
+  own: Retention;
   ends?: (readonly [thread: number, lastSeq: number])[];
 };
 /** The next step: the object is set back; D1 loses later versions, gets those of then, and the catalogue follows. */

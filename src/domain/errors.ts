@@ -107,17 +107,9 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** Codes of objects of the version before, which answer for some minutes of a deployment. */
-const FORMER: Readonly<Record<string, ErrorCode>> = {
-  too_many_messages: "limit_exceeded",
-  too_many_tags: "limit_exceeded",
-  metadata_too_large: "limit_exceeded",
-  too_many_profiles: "limit_reached",
-};
-
 /** The code as this version knows it. Null for a code of another version, which an object may answer during a deployment. */
 export const knownCode = (code: string): ErrorCode | null =>
-  Object.hasOwn(errors, code) ? (code as ErrorCode) : (FORMER[code] ?? null);
+  Object.hasOwn(errors, code) ? (code as ErrorCode) : null;
 
 /**
  * One offending field: where it is (`body.messages[2].role`, `query.limit`) and what is wrong with it, with a code of

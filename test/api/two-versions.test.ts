@@ -33,9 +33,3 @@ it("tells a client of MCP the same", async () => {
   );
   expect(error.message).toContain("internal: Something went wrong");
 });
-
-it("answers a code of the version before by the one that took its place", async () => {
-  answers("too_many_profiles");
-  const { status, body } = await context(newUser());
-  expect([status, body.error.code]).toEqual([409, "limit_reached"]);
-});

@@ -1,6 +1,5 @@
 import type { ContextItem } from "../../../src/domain/context/item.ts";
 import type { LayerName } from "../../../src/domain/context/layers/rules.ts";
-import { isOfMessages } from "../../../src/domain/context/plan.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { hash16 } from "../../../src/domain/hash.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
@@ -60,9 +59,7 @@ export class ContextService {
     };
   }
 
-  async context(given: ContextRequest): Promise<Result<PromptContext>> {
-    // In the minutes of a deployment, a Worker of the version before sends those of messages too.
-    const request = { ...given, layers: given.layers.filter(({ layer }) => !isOfMessages(layer)) };
+  async context(request: ContextRequest): Promise<Result<PromptContext>> {
     const { current: epoch } = this.#parts.erasureEpoch;
     const found = await this.#thread(request);
     if (!found.ok) return found;

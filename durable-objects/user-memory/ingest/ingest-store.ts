@@ -117,7 +117,7 @@ export class IngestStore implements Erasable {
 
   extracted(id: string): Kept | null {
     const stored = this.#extracted(id);
-    return stored === null ? null : keptIn(stored);
+    return stored === null ? null : (JSON.parse(stored) as Kept);
   }
 
   #extracted(id: string): string | null {
@@ -194,7 +194,7 @@ export class IngestStore implements Erasable {
   forgetMessage(thread: number, seq: number): void {
     for (const id of this.#ids("thread = ? AND extracted IS NOT NULL", thread)) {
       const stored = this.#extracted(id) ?? "{}";
-      const rest = withoutMessages(keptIn(stored), (one) => one !== seq);
+      const rest = withoutMessages(JSON.parse(stored) as Kept, (one) => one !== seq);
       if (JSON.stringify(rest) !== stored) this.setExtracted(id, rest);
     }
   }
@@ -293,13 +293,6 @@ export class IngestStore implements Erasable {
     const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM ingests WHERE ${where}`, ...bindings).toArray();
     return row === undefined ? null : ingestOf(row);
   }
-}
-
-/** A row of an earlier version may have whole looks in place of ids: nobody asks about these again. */
-function keptIn(stored: string): Kept {
-  const { unlooked, ...kept } = JSON.parse(stored) as Kept;
-  const current = unlooked?.filter((one) => "ids" in one) ?? [];
-  return current.length === 0 ? kept : { ...kept, unlooked: current };
 }
 
 const ingestOf = (row: Row): StoredIngest => ({

@@ -95,7 +95,7 @@ export class Restorer {
     if (storage.kv.get(ENDED) === token) return ok(null);
     // Something may be erased since the preview. Later erasures see the mark.
     const { current } = erasureEpoch;
-    if (current !== (epoch ?? current) || removals.erasedSince(at)) return fail("erased_since");
+    if (current !== epoch || removals.erasedSince(at)) return fail("erased_since");
     if (!bookmark.ok) return bookmark;
     storage.kv.put(MARK, token);
     try {
@@ -152,7 +152,7 @@ export class Restorer {
       deps.vectors.removeVersions(lostPositions(deps.sql, ends));
       // The alarm asks for the tenant's.
       if (deps.retention.get() !== null) deps.retention.set({ tenant: null });
-      if (own !== undefined) deps.retentionDrive.set({ own });
+      deps.retentionDrive.set({ own });
     });
     deps.alarms.scheduleBy(deps.now());
     conversations.rewriteCatalogue();

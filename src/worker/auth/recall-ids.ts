@@ -53,7 +53,7 @@ export class RecallIds {
   }
 }
 
-/** `<user hash>.<uuid>`, and the rest; an object of a former version adds none. */
+/** `<user hash>.<uuid>`, and the rest. */
 function partsOf(id: string): [name: string, rest: string] {
   const [owner = "", uuid = "", rest = ""] = id.split(".");
   return [`${owner}.${uuid}`, rest];

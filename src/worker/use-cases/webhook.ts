@@ -29,8 +29,7 @@ export async function wakeWebhook(needs: Needs): Promise<void> {
 /** Returns true if the user's object has a message to send, and null if it did not wake. */
 async function wake({ webhookBreaker, userMemory, now }: Needs, { userHash }: WaitingUser) {
   try {
-    // An object of the former version answers nothing.
-    return (await userMemory(userHash).wakeWebhook()) !== false;
+    return await userMemory(userHash).wakeWebhook();
   } catch (error) {
     console.error({
       message: "an object with changes for the webhook did not wake",
