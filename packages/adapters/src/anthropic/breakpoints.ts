@@ -1,9 +1,4 @@
-import {
-  type CacheTtl,
-  estimatedTokens,
-  placeBreakpoints,
-  type PromptBlock,
-} from "./breakpoint-places.ts";
+import { type CacheTtl, estimatedTokens, placeBreakpoints, type PromptBlock } from "./breakpoint-places.ts";
 import { field, listField } from "../../../../src/domain/conversation/message.ts";
 import { type Block, blocksOf, type MessagesRequest, type TextBlock } from "./request.ts";
 
