@@ -32,6 +32,8 @@ const lexicon: Lexicon = {
 };
 const words = { lexicon, frequencies: { size: 100, holding: () => 5 } };
 const THREAD = 2 ** 31;
+/** A sentence of six pieces, none of which is like those of a boat. */
+const LONG = "we walk the blue dog, the puppy takes the car, then a truck";
 const found = (n: number, text: string, more: Partial<Candidate> = {}): Candidate => ({
   n,
   isMessage: n >= THREAD,
@@ -78,9 +80,9 @@ it("lends a message what its neighbours say, and not what another thread says", 
 });
 
 it("counts a word of the same meaning nearby for more than half of what it counts in its place", () => {
-  const boat = found(THREAD + 1, "we take the boat tomorrow morning", { cosine: 0 });
-  const beside = found(THREAD + 2, "everybody leaves quite early then", { cosine: 0 });
-  const elsewhere = found(3 * THREAD + 1, "everybody leaves quite early then", { cosine: 0 });
+  const boat = found(THREAD + 1, `${LONG}, the boat`, { cosine: 0 });
+  const beside = found(THREAD + 2, LONG, { cosine: 0 });
+  const elsewhere = found(3 * THREAD + 1, LONG, { cosine: 0 });
   const { ranked } = rank(
     { text: "the ferry", now: 0 },
     pooled([boat, beside, elsewhere], {
@@ -100,20 +102,17 @@ it("prefers a message beside one of the same meaning, also after a pause of hour
   const DAY = 24 * 3_600_000;
   const said = (n: number, text: string, createdAt: number) => found(n, text, { cosine: 0, createdAt });
   const boat = said(THREAD + 1, "we take the boat tomorrow morning", 0);
-  const beside = said(THREAD + 2, "everybody leaves quite early then", DAY);
+  const beside = said(THREAD + 2, LONG, DAY);
   // The later of two equals goes first.
-  const elsewhere = said(3 * THREAD + 1, "everybody leaves quite early then", DAY);
+  const elsewhere = said(3 * THREAD + 1, LONG, DAY);
   const ranked = order("the ferry", [boat, beside, elsewhere], {}, 2 * DAY).map(({ n }) => n);
   expect(ranked).toEqual([boat.n, beside.n, elsewhere.n]);
 });
 
-it.each([
-  ["a sentence", "we leave from there quite early tomorrow"],
-  ["a sentence of a script without spaces", "明天早上从那里出发"],
-])("lends %s more than a bare word of thanks", (_, sentence) => {
+it("lends a sentence more than a bare word of thanks", () => {
   const ferry = (n: number) => found(n, "the ferry");
   const answer = [ferry(THREAD + 1), found(THREAD + 2, "Noted, thanks!"), ferry(3 * THREAD + 1)];
-  const ranked = order("the ferry", [...answer, found(3 * THREAD + 2, sentence)]).map(({ n }) => n);
+  const ranked = order("the ferry", [...answer, found(3 * THREAD + 2, LONG)]).map(({ n }) => n);
   expect(ranked.indexOf(3 * THREAD + 2)).toBeLessThan(ranked.indexOf(THREAD + 2));
 });
 
@@ -130,7 +129,7 @@ it("puts a fact before the questions that asked for it, unless the query is abou
   expect(first("Which dog did I ask for?", all)).not.toBe(fact.n);
 });
 
-it("takes what a user says before the long answer of an assistant, but for an overview", () => {
+it("takes what a user says before the long answer of an assistant", () => {
   const said = found(THREAD + 1, "I walk the dog in the blue car park", { speaker: null, words: 3 });
   const answer = found(3 * THREAD + 1, `The dog: walk it. ${"Blue skies help. ".repeat(200)}`, {
     role: "assistant",
@@ -138,8 +137,6 @@ it("takes what a user says before the long answer of an assistant, but for an ov
     words: 3,
   });
   expect(first("where do I walk the dog?", [said, answer])).toBe(said.n);
-  const [a, b] = order("summary of the dog walk", [said, answer]);
-  expect((a?.score ?? 1) / (b?.score ?? 1)).toBeLessThan(4);
 });
 
 it("names the part of the question that a key is", () => {

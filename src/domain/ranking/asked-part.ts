@@ -57,10 +57,6 @@ const ASKING = setOf("when where which who whom whose why");
 const NO_REQUEST = new Set([...ASKING, "did", "does", "had", "how", "what"]);
 /** Words that follow a request before what is asked for. */
 const AFTER_REQUEST = setOf("about again d for if ll m me of once please re s that to us ve whether you");
-/** Words of those who talk about what was said. */
-const TALK =
-  setOf(`available chat chats conversation conversations detail details discussed mention mentioned provided
-  record records said told yet`);
 /** Without one of these, "Did Ann remember …" is no request. */
 const REQUESTING = setOf(
   "curious hello hey hi kindly me please pls question us wonder wondered wondering you your",
@@ -169,8 +165,8 @@ const isChatter = (text: string): boolean =>
 
 /** True for a word of chatter that is no courtesy, and may be a value: "perfect", "lovely". */
 export const isFillerWord = (word: string): boolean =>
-  !COURTESY.has(word) && !TALK.has(word) && (FILLERS.has(word) || AGREES.has(word));
+  !COURTESY.has(word) && (FILLERS.has(word) || AGREES.has(word));
 
 /** True for a word of courtesy or chatter, which is about the conversation and not about what is so. */
 export const isAboutTalk = (word: string): boolean =>
-  COURTESY.has(word) || FILLERS.has(word) || AGREES.has(word) || TALK.has(word);
+  COURTESY.has(word) || FILLERS.has(word) || AGREES.has(word);

@@ -1,12 +1,11 @@
 import { typeTest } from "./answer-type.ts";
 import { isAboutTalk } from "./asked-part.ts";
-import { asksForAdvice } from "./asks.ts";
 import { cosineOf, distinctPieces, sumOfRows } from "./lexicon.ts";
 import { wordsWithoutMarks } from "./marks.ts";
 import type { FeatureTable, Matches, WordStatistics } from "./features.ts";
 import type { Judgement } from "./judgement.ts";
 import type { PooledCandidate } from "./pool.ts";
-import { mentions, namesIn } from "./question.ts";
+import { namesIn } from "./question.ts";
 
 /**
  * The signals that an answer is among the candidates. `soft`, `softNear`, `cosine`: the best match of any candidate that is no
@@ -72,8 +71,6 @@ export function signalsOf(
   // Neither vectors nor the word model know the question (another script): the words that were found count alone.
   const isForeign = soft + nearest === 0 && table.words.some((one) => one > 0);
   const names = namesIn(question);
-  const isKnown = (name: string) =>
-    words !== null && words.lexicon.pieces(name).every((piece) => words.frequencies.holding(piece) > 0);
   const line = pool[best];
   return {
     soft: isForeign ? 1 : soft,
@@ -83,7 +80,7 @@ export function signalsOf(
     lacksType: line !== undefined && lacksAnswer(question, line, judged[best]) ? 1 : 0,
     date: Math.max(0, line?.date ?? 0),
     task: TASK.test(question) ? 1 : 0,
-    personal: isAboutSomebody(question, pool) || names.some(isKnown) ? 1 : 0,
+    personal: PERSONAL.test(question) ? 1 : 0,
   };
 }
 
@@ -92,13 +89,6 @@ const lacksAnswer = (
   { text }: PooledCandidate,
   judgement: Judgement | undefined,
 ): boolean => judgement?.isOfOther === true || typeTest(question)(text.slice(0, LOOKED_AT));
-
-const isAboutSomebody = (question: string, pool: readonly PooledCandidate[]): boolean =>
-  PERSONAL.test(question) ||
-  asksForAdvice(question) ||
-  [...new Set(pool.map(({ speaker }) => speaker))].some(
-    (speaker) => speaker !== null && mentions(question, speaker),
-  );
 
 const greatest = (live: readonly number[], cosine: Float32Array): number =>
   live.reduce((most, i) => Math.max(most, cosine[i] ?? 0), 0);

@@ -1,11 +1,10 @@
 import { applies } from "./applies.ts";
-import { asksForAdvice, asksForOverview, asksForQuestions } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { DAY } from "./time-span.ts";
 import { type Passage, passagesOf } from "./passages.ts";
 import { otherForms } from "../language/irregular-verbs.ts";
-import { asksTime, contentWords, mentions, tellingCount, tellsTime } from "./question.ts";
+import { asksTime, contentWords, mentions, tellsTime } from "./question.ts";
 
 /** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/internals/recall.md explains them. */
 export const features = [
@@ -51,9 +50,8 @@ export type Question = { text: string; now: number; until?: number | undefined; 
 const MOST_PIECES = 64;
 /** The weight of a word so many steps away. */
 const FADES = Array.from({ length: REACH + 1 }, (_, steps) => 0.8 ** steps);
-/** The number of telling words that gives a message its full weight, and the characters in which they are counted. */
-const SAYS_ENOUGH = 3;
-const LOOKED_AT = 300;
+/** The sum of the squares of its pieces' lengths that gives a message its full weight: the longer a piece is, the more it tells. */
+const SAYS_ENOUGH = 4;
 /** Half of what is new about a candidate is gone after this time. */
 const HALF_LIFE_MS = 30 * DAY;
 /** Pieces with a greater cosine are the same piece. */
@@ -81,7 +79,7 @@ export function featuresOf(
   pool: readonly PooledCandidate[],
   words: WordStatistics | null,
 ): { table: FeatureTable; matches: Matches } {
-  const standalone = Float32Array.from(pool, standaloneWeight);
+  const standalone = Float32Array.from(pool, (one) => standaloneWeight(one, words));
   const { exact, soft, softNear, pieces } = softWords(question.text, { pool, standalone, words });
   const bm25 = Float32Array.from(pool, (one) => one.words);
   const softly = scaled(soft);
@@ -93,8 +91,6 @@ export function featuresOf(
   const asks = indicator(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
   const only = namedSpeaker(question.text, pool);
   const asksForTime = asksTime(question.text);
-  const advice = asksForAdvice(question.text);
-  const overview = asksForOverview(question.text) && !asksForQuestions(question.text);
   // A memory has no neighbours.
   const ofMessages = (values: Float32Array) =>
     values.map((one, i) => (pool[i]?.isMessage === true ? one : 0));
@@ -116,8 +112,8 @@ export function featuresOf(
     ),
     // The person in question: the speaker of a message, or a name in a memory.
     speaker: indicator(pool, (one) => only !== null && isAbout(one, only)),
-    user: indicator(pool, ({ role }) => role === (advice ? "assistant" : "user")),
-    length: Float32Array.from(pool, ({ text }) => (overview || advice ? 0 : lengthOf(text))),
+    user: indicator(pool, ({ role }) => role === "user"),
+    length: Float32Array.from(pool, ({ text }) => lengthOf(text)),
     asks,
     // The message after a matching question is likely its answer.
     answers: scaled(
@@ -203,8 +199,7 @@ export function passageMatches(
 
 /**
  * For each piece of the question, the most similar piece of each text, by how rare and telling the question's is: "late
- * interaction" over a static word model. The forms of one irregular verb are one piece. `share`: the piece's part of the
- * whole question, which a match reaches at most.
+ * interaction" over a static word model. The forms of one irregular verb are one piece. `share`: the piece's part of the whole question, which a match reaches at most.
  */
 function* pieceMatches(
   question: string,
@@ -315,12 +310,15 @@ function around(
   return combined;
 }
 
-/** The weight of a message by itself, 0 to 1. "Noted, thanks!" has two telling words, and is no answer. */
-function standaloneWeight({ isMessage, text, speaker }: PooledCandidate): number {
-  if (!isMessage) return 1;
-  const start = speaker === null ? 0 : speaker.length;
-  const words = tellingCount(text.slice(start, start + LOOKED_AT), SAYS_ENOUGH);
-  return Math.min(1, words / SAYS_ENOUGH) ** 2;
+/** The weight of a message by itself, 0 to 1. "Noted, thanks!" tells little, and is no answer. */
+function standaloneWeight({ isMessage, pieces }: PooledCandidate, words: WordStatistics | null): number {
+  if (!isMessage || words === null) return 1;
+  let sum = 0;
+  for (const piece of pieces) {
+    sum += words.lexicon.length(piece) ** 2;
+    if (sum >= SAYS_ENOUGH) return 1;
+  }
+  return (sum / SAYS_ENOUGH) ** 2;
 }
 
 function strongestOfSitting(values: Float32Array, pool: readonly PooledCandidate[]): Float32Array {

@@ -15,22 +15,6 @@ const MOST = 64;
 
 export const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
 
-/**
- * The number of telling words in a text, counted until there are `enough`: for a script without spaces, one for each two
- * characters.
- */
-export function tellingCount(text: string, enough: number): number {
-  const seen = new Set<string>();
-  let count = 0;
-  for (const [word] of folded(text).matchAll(WORDS)) {
-    if (seen.has(word) || !isTelling(word)) continue;
-    seen.add(word);
-    count += UNSPACED.test(word) ? word.length / 2 : 1;
-    if (count >= enough) break;
-  }
-  return count;
-}
-
 /** The words of a question, stop words left out unless there is nothing else; none if it has no word at all (`???`). */
 export function contentWords(question: string): string[] {
   // A part of a number is of others, too.

@@ -44,12 +44,12 @@ export function secondStage(
   const judged = pool.map((): Judgement => ({ added: 0, isEcho: false }));
   const reader = new StatementReader();
   const asked = new Set(reader.tellingWords(question).keys());
-  const lacksType = typeTest(question, { weak: true });
+  const lacksType = typeTest(question);
   const readings = bestOf(sums, COMPARED).flatMap((i): Reading[] => {
     const one = pool[i];
     if (one === undefined || one.text.length > MOST_COMPARED) return [];
     const text = ownText(one);
-    const read = reader.statementsOf(text, { role: one.role, asked });
+    const read = reader.statementsOf(text, one.role, asked);
     const said = read.chatter + [...read.stems].filter((stem) => !asked.has(stem)).length;
     const news = said + (one.speaker !== null && asksForSpeaker(question, text) ? 1 : 0);
     return [{ ...read, i, one, text, news, lacksType: lacksType(one.text) }];

@@ -23,15 +23,11 @@ const BETWEEN_THEM = /\b(?:i|you|there)\b/i;
 /** The part of a question that states something: "…, since she can't have nuts", "My sister is coeliac, what …?". */
 const REASON =
   /(?<=.{8})(?<=[\s,;(–—-])(?:since|because|given that|now that|considering|she's|he's|they're)\b.*$/i;
-/** The part of one that says why the speaker asks: "…, I'm standing outside". */
-const EXCUSE = /[,;–—-]\s*(?:i'm|i am|i've|i have|we're|we are|we've|we have)\b.*$/i;
 const GROUND =
   /^.{4,}?\b(?:am|is|are|was|were|has|have|had|can't|cannot|needs?|wants?|likes?|lives?|works?)\b.*?(?=[,;]\s*(?:so |and |but )?(?:what|which|where|who|when|how|why|can|could|should|do|does|is|are)\b)/i;
 
 /** The share of a question's stems that another question has which asks the same. What it states beside that is about something else. */
 const SAME = 0.7;
-
-export const opensQuestion = (text: string): boolean => OPENS.test(text);
 
 /** The statements of a text, apart from its questions. */
 export type Statements = {
@@ -62,33 +58,19 @@ export class StatementReader {
     return this.#wordsIn(text).telling;
   }
 
-  /**
-   * Reads the statements of a text that may answer a question with these stems. An assistant that denies to know the thing that
-   * is asked says nothing else with it.
-   */
-  statementsOf(
-    text: string,
-    { role, asked }: { role: string | null; asked: ReadonlySet<string> },
-  ): Statements {
+  /** Reads the statements of a text that may answer a question with these stems. */
+  statementsOf(text: string, role: string | null, asked: ReadonlySet<string>): Statements {
     const sentences = sentencesOf(text)
       .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
       .map((sentence) => ({ sentence, words: this.#wordsIn(sentence), stated: statedIn(sentence, role) }));
     const words = new Map<string, string>();
     for (const one of sentences) for (const [key, word] of one.words.telling) words.set(key, word);
-    if (role === "assistant" && mostMatching(sentences, asked)?.stated === null)
-      return { onlyAsks: true, stems: new Set(), chatter: 0, words };
     const stated = sentences.flatMap(({ sentence, words: all, stated: part }) =>
       part === null ? [] : part === sentence.trim() ? [all] : [this.#wordsIn(part)],
     );
     const stems = new Set(stated.flatMap(({ telling }) => [...telling.keys()]));
-    const asking = sentences.flatMap(({ sentence, words: all, stated: part }) =>
-      part !== null && stems.size > 0
-        ? []
-        : EXCUSE.test(sentence)
-          ? [this.#wordsIn(sentence.replace(EXCUSE, ""))]
-          : [all],
-    );
-    const asks = new Set(asking.flatMap(({ telling }) => [...telling.keys()]));
+    const asking = sentences.filter(({ stated: part }) => part === null);
+    const asks = new Set(asking.flatMap(({ words: { telling } }) => [...telling.keys()]));
     const asksTheSame = matching(asks, asked) >= SAME * Math.max(1, asked.size);
     return stems.size === 0 || (asksTheSame && matching(stems, asked) === 0)
       ? { onlyAsks: true, stems: asks, chatter: 0, words }
@@ -130,21 +112,6 @@ export class StatementReader {
 
 const matching = (stems: ReadonlySet<string>, asked: ReadonlySet<string>): number =>
   [...asked].filter((one) => stems.has(one)).length;
-
-/** The sentence with most of these stems; undefined if none has one. */
-function mostMatching<Sentence extends { words: Words }>(
-  sentences: readonly Sentence[],
-  stems: ReadonlySet<string>,
-): Sentence | undefined {
-  let best: Sentence | undefined;
-  let most = 0;
-  for (const one of sentences) {
-    let count = 0;
-    for (const word of one.words.telling.keys()) if (stems.has(word)) count++;
-    if (count > most) [best, most] = [one, count];
-  }
-  return best;
-}
 
 /** The part of a sentence that states something, or null. */
 function statedIn(sentence: string, role: string | null): string | null {

@@ -5,8 +5,6 @@ import { cosineOf, sumOfRows } from "./lexicon.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { namesIn } from "./question.ts";
 import type { StatementReader } from "./statements.ts";
-import { relativeIn } from "./relatives.ts";
-import { isOfAnother } from "./whose.ts";
 
 /** Characters of one statement. A longer text says several things. */
 const STATEMENT = 200;
@@ -41,7 +39,6 @@ type Statement = {
   changes: boolean;
   corrects: boolean;
   supposes: boolean;
-  kin: string | null;
   /** The question's stems that it has. */
   named: readonly string[];
   lacksType: boolean;
@@ -75,7 +72,6 @@ function statementOf(
     changes: CHANGES.test(text),
     corrects: CORRECTS.test(text),
     supposes: SUPPOSES.test(text),
-    kin: relativeIn(text),
     named: [...said.keys()].filter((stem) => asked.stems.has(stem)),
     lacksType,
   };
@@ -195,12 +191,8 @@ const isFactOfMessage = ({ earlier, later }: Pair): boolean =>
 
 /** True if the later one cannot be about what the earlier one says. */
 const areApart = (earlier: Statement, later: Statement): boolean =>
-  // A memory of a sentence replaces nothing in the message that it comes from.
-  earlier.text.includes(later.text) ||
-  (later.kin !== null && later.kin !== earlier.kin) ||
   // "From now on …" orders something, and changes nothing that is so.
   (later.one.standing !== undefined && earlier.one.standing === undefined) ||
-  isOfAnother(later.text, earlier.text) ||
   // A text without an answer of the asked type replaces none.
   (later.lacksType && !earlier.lacksType);
 

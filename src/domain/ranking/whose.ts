@@ -1,26 +1,16 @@
 import type { Judgement, Reading } from "./judgement.ts";
 import { ownerTest } from "./owners.ts";
 import type { PooledCandidate } from "./pool.ts";
-import { mentions, namesIn } from "./question.ts";
+import { mentions } from "./question.ts";
 import { mayBeSame, relativeIn, relativesIn } from "./relatives.ts";
 
 /** A question of the speaker about themselves, and a statement of theirs. English. */
 const OWN = /\b(?:i|me|my|mine|the user)\b/i;
 const SAID =
   /^\w+\s+(?:\w+\s+)?(?:said|says?|told|tells?|report(?:ed|s)|wrote|suggested|proposed|mentioned|offered|complained)\b/i;
-/** Advice of an assistant: it tells nothing that the user has done or has. English. */
-const ADVISES =
-  /\bI(?:['’]d| would| can|['’]ll)? (?:recommend|suggest|propose|advise)\b|\byou (?:could|should|might|may)\b|\b(?:how|what) about\b/i;
-const TO_ASSISTANT = /\byou\b/i;
-
-/** "Tom has moved: his address …". */
-const OF_NAMED =
-  /^(?!The |It |That |This |There )\p{Lu}\p{L}+(?:['’]s| has| is| was| \p{Ll}+(?:ed|s)) .*\b(?:his|her|their)\b/u;
 
 /** Another relative than the question names counts so many times: the model takes a sister for a cousin. */
 const SURE = 2;
-/** The most letters that an ending puts behind a name: "Lindens". */
-const ENDING = 1;
 
 /**
  * The message without the speaker's name, which the index puts before it; a memory without "The user", which is what "I" is in
@@ -32,10 +22,6 @@ export const ownText = ({ speaker, text, isMessage }: PooledCandidate): string =
     : isMessage
       ? text
       : text.replace(/^The user['’]s\b/u, "My").replace(/^The user\s+/u, "");
-
-/** True if a statement is about somebody by name, and another one about "I" or "my". */
-export const isOfAnother = (text: string, than: string): boolean =>
-  OWN.test(than) && !OWN.test(text) && OF_NAMED.test(text);
 
 /** True if a question asks who says or does what a statement has: "I can" answers "who can?", and "who said that …?" anything. */
 export const asksForSpeaker = (question: string, text: string): boolean =>
@@ -58,22 +44,17 @@ export function judgeWhose(
   },
 ): void {
   const isOwn = OWN.test(question);
-  const isOwnDeed = isOwn && !TO_ASSISTANT.test(question);
   const relatives = relativesIn(question);
   const speakers = new Set(pool.flatMap(({ speaker }) => speaker ?? []));
   const named = [...speakers].filter((speaker) => mentions(question, speaker));
-  const names = namesIn(question).filter((name) => readings.some(({ one }) => mentions(one.text, name)));
   const isOthersThing = ownerTest(question);
   for (const { i, one, text } of readings) {
     const judgement = judged[i];
     if (judgement === undefined) continue;
     const relative = relativeIn(text);
-    const isAdvice = isOwnDeed && one.role === "assistant" && ADVISES.test(text);
     const isOfOther =
       isOthersThing(one, text) ||
-      (relative === null
-        ? isAdvice || isSaidByOther(one, text, named) || names.some((name) => hasLonger(one.text, name))
-        : isOfOtherRelative(relative, relatives, isOwn));
+      (relative === null ? isSaidByOther(one, text, named) : isOfOtherRelative(relative, relatives, isOwn));
     judgement.isOfOther = isOfOther;
     if (isOfOther) judgement.added -= whose * (relatives.length > 0 ? SURE : 1);
     else if (isOwn && relative === null && isOfUser(one)) judgement.added += whose;
@@ -93,9 +74,3 @@ const isSaidByOther = ({ speaker }: PooledCandidate, text: string, named: readon
   !named.includes(speaker) &&
   OWN.test(text) &&
   !named.some((name) => mentions(text, name));
-
-/** Another name that begins with this one, where a text lacks the name itself: Lindgren is not Lind, and Anna's is Anna's. */
-function hasLonger(text: string, name: string): boolean {
-  if (mentions(text, name)) return false;
-  return namesIn(`. ${text}`).some((other) => other.startsWith(name) && other.length > name.length + ENDING);
-}
