@@ -264,7 +264,7 @@ const ingestInternals = rows(
     valueOf(own, "READ"),
     valueOf(own, "LONG_PARAGRAPH"),
   ],
-  ["the first and the last {12,000} count", valueOf(own, "READ")],
+  ["by its first and last {12,000}.", valueOf(own, "READ")],
 );
 
 const STATEMENTS = "`npm run eval -- --statements` measures it";
