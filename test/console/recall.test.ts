@@ -138,10 +138,10 @@ it("keeps an entry open while it is being saved, and shows why it was not", asyn
   await memory.kv.set(user, "theme", "dark");
   const page = await open(`users/${encodeURIComponent(user)}/entries`, { mayFail: /507|Failed to load/ });
   await page.getByRole("button", { name: "theme" }).click();
-  let answer = () => {};
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   await page.route("**/kv/theme", async (route) => {
     if (route.request().method() !== "PUT") return route.continue();
-    await new Promise<void>((done) => (answer = done));
+    await answered;
     const error = { code: "storage_full", message: "The disk is full." };
     return route.fulfill({ status: 507, json: { error } });
   });
