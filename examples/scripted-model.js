@@ -1,5 +1,5 @@
-// Stands in for a model of the AI SDK where there is no key. It answers with the lines of memory in its prompt, and finds a few facts
-// where it is asked for JSON.
+// Stands in for a model of the AI SDK where there is no key. It answers with the lines of memory in its prompt, but not those of its
+// own answers, and finds a few facts where it is asked for JSON.
 
 const SAYS =
   /\bI(?:['’]m| am)? (?:now )?(?<words>live in|work at|allergic to) (?<object>[\p{L}][\p{L} ]*?)(?=[.,!?]|$)/gu;
@@ -33,7 +33,8 @@ export const scriptedModel = {
 };
 
 function answerTo({ prompt, responseFormat }) {
-  const texts = prompt.flatMap(({ content }) =>
+  const given = prompt.filter(({ role }) => role !== "assistant");
+  const texts = given.flatMap(({ content }) =>
     typeof content === "string"
       ? [content]
       : content.flatMap(({ type, text }) => (type === "text" ? [text] : [])),

@@ -59,10 +59,11 @@ function textOfEvents(): TransformStream<string, string> {
 const SAYS =
   /\b(?:I (?:now )?(?<verb>live in|work at)|My (?<noun>name|cat) is(?: called)?) (?<object>\p{Lu}[\p{L} ]*)/gu;
 
-/** Stands in for a model: it answers with the lines of memory in its prompt. */
+/** Stands in for a model: it answers with the lines of memory in its prompt, and not with those of its own answers. */
 const scripted: Model = {
   stream: async (prompt) => {
-    const lines = prompt.flatMap(({ content }) => content.match(/^- .+$/gm) ?? []);
+    const given = prompt.filter(({ role }) => role !== "assistant");
+    const lines = given.flatMap(({ content }) => content.match(/^- .+$/gm) ?? []);
     const words = lines.length === 0 ? "I know nothing about you yet." : `I remember:\n${lines.join("\n")}`;
     const pieces = words.split(/(?<=\s)/).values();
     return new ReadableStream({

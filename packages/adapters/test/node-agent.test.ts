@@ -27,6 +27,14 @@ it("tells only where the user lives now, and is the bare message for a thanks", 
   expect(first).not.toContain("Porto");
 });
 
+it("answers without a key by the memory in its prompt, and not by its own answers", async () => {
+  const { model } = await recording();
+  const text = (role: string, words: string) => ({ role, content: [{ type: "text", text: words }] });
+  const answers = [text("assistant", "I remember:\n- user: lives in Lisbon"), text("user", "thanks!")];
+  const [answer] = (await model.doGenerate({ prompt: answers })).content;
+  expect(answer?.text).toBe("I know nothing about that yet.");
+});
+
 it("knows in one run what another was told, and each run is a thread", async () => {
   const user = newUser();
   const env = await variablesOf(user);
