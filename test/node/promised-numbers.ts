@@ -183,7 +183,6 @@ const recall = rows(
   ["Each message brings {two} neighbours on each side", valueOf("src/domain/ranking/pool.ts", "REACH")],
   ["whose confidence is below {0.13}", valueOf(weights, /"threshold": ([\d.]+)/)],
   ["the threshold is {0.25}", valueOf(weights, /"strictThreshold": ([\d.]+)/)],
-  ["asks it for the nearest {100}", valueOf(`${object}/vectorize/vectorize-query.ts`, "NEAREST")],
   ["{2} seconds at most. If it fails", valueOf(rerank, "WITHIN_MS") / SECOND],
   ["half gone in {30} days", valueOf(features, /HALF_LIFE_MS = (\d+) \* DAY/)],
   ["halved for each {2} that", valueOf("src/domain/ranking/rank.ts", "HALVED_BY")],
