@@ -172,7 +172,8 @@ it.each(erased)("brings back nothing of a %s that is erased behind %i writes of 
   expect((await call(`/v1/erasures/${body.id}`)).body.status).toBe("done");
   expect((await call(`/v1/threads/${kept.id}/messages`)).status).toBe(404);
   expect(await listTexts(user)).toHaveLength(what === "user" ? 0 : 3);
-  expect((await jobOf(user))?.finished_at).not.toBeNull();
+  const job = await jobOf(user);
+  expect([job === null, job?.finished_at === null]).toEqual([what === "user", false]);
 });
 
 it.each(["user", "thread"])("is refused by the object that erased a %s since it was noted", async (what) => {
@@ -278,6 +279,17 @@ it("goes on by the cron though five others cannot", async () => {
   for (let i = 0; i < 2; i++) await cron();
   await env.DB.prepare("DELETE FROM jobs WHERE detail = '{}'").run();
   expect(await said(kept.id)).toEqual(["one"]);
+});
+
+it("is deleted from the jobs by the cron, a day after it ended", async () => {
+  const { user, at } = await changedUser();
+  await restore(user, { at, dryRun: false });
+  later(DAY);
+  await cron();
+  expect(await jobOf(user)).toMatchObject({ finished_at: expect.any(Number) });
+  later(1);
+  await cron();
+  expect(await jobOf(user)).toBeNull();
 });
 
 it("refuses a time without a state, and one before the user's first write", async () => {

@@ -225,8 +225,13 @@ it("is told to every user of the tenant, by the cron when the index is another t
   const state = async () => (await call("/v1/reindex")).body;
   await cron();
   await env.DB.prepare("UPDATE jobs SET detail = 'another index'").run();
+  // Of a pass before it, which did not end.
+  await env.DB.prepare(
+    "INSERT INTO jobs (name, detail, started_at) VALUES ('reindex 1 ', '[\"h\"]', 1)",
+  ).run();
   await cron();
   expect(await state()).toMatchObject({ status: "done" });
+  expect(await env.DB.prepare("SELECT name FROM jobs WHERE name LIKE 'reindex %'").first()).toBeNull();
   for (const user of users) {
     await settle(user);
     expect(await texts(user, "herons")).toEqual(["about herons"]);

@@ -230,14 +230,14 @@ export function assembleRestore(
 /** `abort`: stops the object without what was written since the last `await`. */
 export function assembleErasure(
   ground: Ground,
-  { erasures: records, receipts, signIns }: Ports,
+  { erasures: records, receipts, signIns, jobs }: Ports,
   rooms: Fences & Threads & Memories & Recalls & ReturnType<typeof assembleRestore> & { abort: () => void },
 ) {
   const { sql, table, vectors, owner, stores, index, erasureEpoch, recallLog } = ground;
   const { conversations, memoryWrites, ingestStore, restorer } = rooms;
   const tables = new ErasedTables(sql, erasureEpoch);
   const reset = new StorageReset({ ...ground, ...rooms, tables, migrations });
-  const steps = new ErasureSteps({ ...ground, ...rooms, tables, reset, records, signIns });
+  const steps = new ErasureSteps({ ...ground, ...rooms, tables, reset, records, signIns, jobs });
   const register = new ErasureRegister({ ...ground, ...rooms, records, threads: stores.threads });
   const parts = [vectors, memoryWrites, owner, recallLog, stores.threads, index, ingestStore];
   return {

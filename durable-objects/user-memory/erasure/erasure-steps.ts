@@ -2,6 +2,7 @@ import type { ErasedTable, ErasureRecords, Fence } from "../../../src/platform/d
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import type { Jobs } from "../../../src/platform/d1/jobs.ts";
 import type { SignIns } from "../../../src/platform/d1/sign-ins.ts";
 import type { FreePages } from "../core/free-pages.ts";
 import type { Transactions } from "../core/transactions.ts";
@@ -30,6 +31,7 @@ type ErasureStepsDependencies = {
   vectors: VectorSync;
   records: ErasureRecords;
   signIns: Pick<SignIns, "erase" | "has">;
+  jobs: Pick<Jobs, "forget">;
   transactions: Transactions;
   now: () => number;
 };
@@ -184,9 +186,13 @@ export class ErasureSteps {
     return !(await records.hasRows(table, fence));
   }
 
-  /** Done once those from before the erasure are gone. A later sign-in is new, as is what it writes. */
+  /**
+   * Done once those from before the erasure are gone. A later sign-in is new, as is what it writes. The jobs that name the user are in
+   * the same database, and go with them.
+   */
   async #signIns({ id, requestedAt }: Erasure, user: UserHash): Promise<boolean> {
-    const { log, signIns } = this.#deps;
+    const { log, signIns, jobs } = this.#deps;
+    await jobs.forget(user, requestedAt);
     log.count(id, "signIns", await signIns.erase(user, requestedAt));
     return !(await signIns.has(user, requestedAt));
   }

@@ -1,12 +1,24 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, lt, lte, sql } from "drizzle-orm";
 import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
+import type { UserHash } from "../../domain/ids.ts";
 import { jobs, type JobRow } from "./tables.ts";
+
+/** The jobs that set users back begin with this, and a user's hash is behind it. */
+export const RESTORES = "restore ";
+
+/** The list of a job's detail without the user ?1. Only the notes of passes have lists. */
+const WITHOUT = `UPDATE jobs SET detail = (SELECT json_group_array(value) FROM json_each(detail) WHERE value <> ?1)
+  WHERE instr(detail, ?1) > 0 AND IIF(json_valid(detail), json_type(detail), '') = 'array'`;
+
+const isNamed = (prefix: string) => sql`substr(${jobs.name}, 1, ${prefix.length}) = ${prefix}`;
 
 /** The progress of long jobs. Every method rejects when D1 does not answer. */
 export class D1Jobs {
+  readonly #database: D1Database;
   readonly #db: DrizzleD1Database;
 
   constructor(database: D1Database) {
+    this.#database = database;
     this.#db = drizzle(database);
   }
 
@@ -16,11 +28,10 @@ export class D1Jobs {
 
   /** Jobs that are not finished, whose names begin with these characters; the least done first. */
   async unfinished(prefix: string, limit: number): Promise<JobRow[]> {
-    const named = sql`substr(${jobs.name}, 1, ${prefix.length}) = ${prefix}`;
     return this.#db
       .select()
       .from(jobs)
-      .where(and(named, isNull(jobs.finishedAt)))
+      .where(and(isNamed(prefix), isNull(jobs.finishedAt)))
       .orderBy(jobs.done, jobs.name)
       .limit(limit);
   }
@@ -43,6 +54,18 @@ export class D1Jobs {
       .set(to)
       .where(and(eq(jobs.name, name), eq(jobs.startedAt, startedAt), eq(jobs.position, position)));
     return meta.changes > 0;
+  }
+
+  /** Deletes the jobs whose names begin with these characters; `finishedBefore`: only those that were finished by then. */
+  async remove(prefix: string, finishedBefore?: number): Promise<void> {
+    const ended = finishedBefore === undefined ? undefined : lt(jobs.finishedAt, finishedBefore);
+    await this.#db.delete(jobs).where(and(isNamed(prefix), ended));
+  }
+
+  /** Deletes the restore of an erased user that started by a time, and takes the user out of the notes of passes. */
+  async forget(user: UserHash, upTo: number): Promise<void> {
+    await this.#db.delete(jobs).where(and(eq(jobs.name, RESTORES + user), lte(jobs.startedAt, upTo)));
+    await this.#database.prepare(WITHOUT).bind(user).run();
   }
 }
 

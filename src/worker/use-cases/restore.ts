@@ -4,6 +4,7 @@ import { type ErrorCode, fail, invalidField, ok, type Result } from "../../domai
 import type { UserHash } from "../../domain/ids.ts";
 import type { Restore } from "../../domain/schema/restore.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
+import { RESTORES } from "../../platform/d1/jobs.ts";
 import type { JobRow } from "../../platform/d1/tables.ts";
 import type { Services } from "../services.ts";
 
@@ -13,8 +14,8 @@ type Progress = RestorePlace & { begun?: true };
 /** The job's contents. */
 type Restoring = RestoreMark & Pick<Restore, "lost" | "back">;
 
-const PREFIX = "restore ";
-const DAYS_MS = 30 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DAYS_MS = 30 * DAY_MS;
 /** Steps of one call, of 100 rows of D1 each, and users whom one run of the cron resumes. */
 const [STEPS, RESUMED] = [100, 5];
 
@@ -27,7 +28,7 @@ export async function restoreUser(
   const { jobs, erasures, userMemory, now } = needs;
   if (at > now() || at < now() - DAYS_MS) return invalidField("body.at", "is no time of the last 30 days");
   const found = await d1Result(async () => ({
-    job: await jobs.get(PREFIX + owner),
+    job: await jobs.get(RESTORES + owner),
     erased: await erasures.anySince(owner, at),
   }));
   if (!found.ok) return found;
@@ -41,21 +42,22 @@ export async function restoreUser(
   // Before the first step: whoever dies in between leaves it to the cron.
   const started = await d1Result(async () => {
     const restoring: Restoring = { ...preview.value, at, token: uuidv7() };
-    await jobs.start({ name: PREFIX + owner, detail: JSON.stringify(restoring), startedAt: now() });
-    return jobs.get(PREFIX + owner);
+    await jobs.start({ name: RESTORES + owner, detail: JSON.stringify(restoring), startedAt: now() });
+    return jobs.get(RESTORES + owner);
   });
   if (!started.ok) return started;
   return started.value === undefined ? fail("internal") : proceed(needs, started.value);
 }
 
-/** Goes on with restores that no call has ended, for the cron: with each in its turn. */
+/** Goes on with restores that no call has ended, for the cron: with each in its turn. Deletes those that ended a day ago. */
 export async function resumeRestores(needs: Needs): Promise<void> {
-  for (const job of await needs.jobs.unfinished(PREFIX, RESUMED)) await resume(needs, job, STEPS / RESUMED);
+  for (const job of await needs.jobs.unfinished(RESTORES, RESUMED)) await resume(needs, job, STEPS / RESUMED);
+  await needs.jobs.remove(RESTORES, needs.now() - DAY_MS);
 }
 
 /** Ends a restore that is under way, before an erasure. If that fails, the object refuses the erasure or the restore. */
 export async function endRestore(needs: Needs, owner: UserHash): Promise<void> {
-  const job = await d1Result(() => needs.jobs.get(PREFIX + owner));
+  const job = await d1Result(() => needs.jobs.get(RESTORES + owner));
   if (job.ok && job.value?.finishedAt === null) await resume(needs, job.value, STEPS);
 }
 
@@ -77,7 +79,7 @@ async function resume(needs: Needs, job: JobRow, steps: number): Promise<void> {
 
 async function proceed(needs: Needs, given: JobRow, steps = STEPS): Promise<Result<Restore>> {
   const { jobs, userMemory, now } = needs;
-  const owner = given.name.slice(PREFIX.length);
+  const owner = given.name.slice(RESTORES.length);
   const restoring = restoringIn(given);
   const { at, lost, back } = restoring;
   const done = given.done + 1;

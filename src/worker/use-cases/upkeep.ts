@@ -86,11 +86,13 @@ async function continuePass(needs: Passing, job: JobRow, act: Act): Promise<void
   if (failed.length > 0) await jobs.start({ name, detail: JSON.stringify(failed), startedAt: now() });
   const isLast = owners.length < OWNERS && failed.length === 0;
   const again = isLast ? await tryAgain(needs, job, act) : { reached: 0, isDone: false };
-  await jobs.advance(job, {
+  const isSaved = await jobs.advance(job, {
     position: owners.at(-1) ?? job.position,
     done: job.done + owners.length - failed.length + again.reached,
     finishedAt: again.isDone ? now() : null,
   });
+  // Those of passes before it, too: one that was started anew left its own.
+  if (isSaved && again.isDone) await jobs.remove(`${job.name} `);
 }
 
 /** Jobs of their own note who failed in a pass. */
