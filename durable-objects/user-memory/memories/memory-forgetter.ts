@@ -2,7 +2,7 @@ import type { Precondition } from "../../../src/domain/conditions.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import { currentOf } from "../../../src/domain/memory/rules.ts";
+import { currentOf } from "../../../src/domain/memory/versions.ts";
 import type { ForgetMemoriesBody, Forgotten } from "../../../src/domain/schema/memory-filter.ts";
 import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";

@@ -1,6 +1,8 @@
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { contentOf, memoryOf, type Owner } from "../../../src/domain/memory/record.ts";
-import { currentOf, rememberIn, targetOf } from "../../../src/domain/memory/rules.ts";
+import { rememberIn } from "../../../src/domain/memory/rules.ts";
+import { targetOf } from "../../../src/domain/memory/stored-match.ts";
+import { currentOf } from "../../../src/domain/memory/versions.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";

@@ -3,14 +3,9 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import { identityOf, textOf } from "../../../src/domain/memory/identity.ts";
 import { bodyOf, type NewMemory, memoryOf, type Owner } from "../../../src/domain/memory/record.ts";
-import {
-  currentOf,
-  patchedText,
-  patchIn,
-  restoreIn,
-  states,
-  targetOf,
-} from "../../../src/domain/memory/rules.ts";
+import { patchedText, patchIn, restoreIn } from "../../../src/domain/memory/corrections.ts";
+import { states, targetOf } from "../../../src/domain/memory/stored-match.ts";
+import { currentOf } from "../../../src/domain/memory/versions.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { ImportedVersion } from "../../../src/domain/transfer/memory-lines.ts";
 import type { PatchMemoryBody, RememberBody } from "../../../src/domain/schema/memory.ts";

@@ -8,7 +8,7 @@ import {
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, type Failure } from "../../../src/domain/errors.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import { currentOf } from "../../../src/domain/memory/rules.ts";
+import { currentOf } from "../../../src/domain/memory/versions.ts";
 import { storageFailureOf } from "../../../src/platform/storage-failure.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";

@@ -2,7 +2,8 @@ import { errors, fail, type Failure, ok, type Result } from "../../../src/domain
 import { identityOf } from "../../../src/domain/memory/identity.ts";
 import type { RulesByPredicate } from "../../../src/domain/memory/predicates.ts";
 import { memoryOf, type Owner, releasedBodyOf, type Writer } from "../../../src/domain/memory/record.ts";
-import { currentOf, releaseIn } from "../../../src/domain/memory/rules.ts";
+import { releaseIn } from "../../../src/domain/memory/rules.ts";
+import { currentOf } from "../../../src/domain/memory/versions.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { ReviewedMemory } from "../../../src/domain/schema/review.ts";
