@@ -1,9 +1,36 @@
-import { AGREES, asksNothing, BESIDE, COURTESY, EXCLAIMS, FILLERS, TIMES } from "../ranking/asked-part.ts";
+import { smallTalk } from "../language/en.ts";
+import { he } from "../language/he.ts";
+import { RECORDS } from "../language/records.ts";
+import { isUnspaced } from "../language/scripts.ts";
+import { th } from "../language/th.ts";
+import {
+  AGREES,
+  asksNothing,
+  BESIDE,
+  COURTESY,
+  EXCLAIMS,
+  FILLERS,
+  setOf,
+  TIMES,
+} from "../ranking/asked-part.ts";
 import { folded } from "../ranking/fold.ts";
 import { isTelling, WORDS } from "../ranking/question.ts";
 import { sentencesOf } from "../ranking/sentences.ts";
-import { PLEASANTRIES, UNSPACED_PLEASANTRIES } from "./pleasantries.ts";
-import { PLEASANT, TALK } from "./small-talk-words.ts";
+
+const [PLEASANT, TALK] = [setOf(smallTalk.pleasant), setOf(smallTalk.remarks)];
+/** Pleasantries besides English ones, a list for each language. */
+const ELSEWHERE = [...Object.values(RECORDS), he, th].flatMap(({ pleasantries }) =>
+  pleasantries === undefined ? [] : [folded(pleasantries).split(", ")],
+);
+const PLEASANTRIES = ELSEWHERE.map((words) => new Set(words));
+/** The same of scripts that put no spaces between words, the longest first. */
+const UNSPACED_PLEASANTRIES = new RegExp(
+  ELSEWHERE.flat()
+    .filter(isUnspaced)
+    .toSorted((a, b) => b.length - a.length)
+    .join("|"),
+  "gu",
+);
 
 /** A message of more characters or words is about something, and a sentence of more words. */
 const MOST_CHARACTERS = 300;
@@ -29,7 +56,7 @@ export function isSmallTalk(message: string): boolean {
 function hasNoTopic(sentence: string, isCourteous: boolean): boolean {
   const text = plain(sentence);
   const asks = sentence.includes("?");
-  if (SOCIAL.test(text.replace(GREETINGS, ""))) return true;
+  if (SOCIAL.test(text)) return true;
   if (!asks && ADDRESS.test(text)) return true;
   if (namesSomething(sentence)) return false;
   const words = text.replaceAll(SAYINGS, " ").match(WORDS) ?? [];
@@ -101,21 +128,13 @@ const SAYINGS = new RegExp(
     "(?:sleep|rest) (?:well|tight|good)",
     "sweet dreams",
     "to (?:meet|see|talk to|chat with|hear from) (?:you|ya|u)",
-    "(?:long|busy|rough|what a) day",
-    "in a (?:hurry|rush)",
-    "you rock",
     "oh my(?: god)?",
     "wrong (?:window|chat|tab|button|person|thread)",
-    "thumbs up",
-    "high five",
-    "cool (?:beans|story)",
     "(?:happy|merry) (?:new year|birthday|holidays|christmas|easter)",
   ].join("|")})\b`,
   "g",
 );
 
-const GREETINGS =
-  /^(?:(?:and|good (?:morning|afternoon|evening)|hello|hey|hi|hiya|okay?|oh|so|um|well|wow|yo) )+/;
 /** A greeting, thanks or a farewell, and a name. */
 const ADDRESS =
   /^(?:hi+|hello+|hey+|hiya|hallo|hola|howdy|yo|greetings|good (?:morning|afternoon|evening|night)|(?:thanks|thank you|thx|cheers)(?: so much| a lot)?|(?:good ?)?bye(?: bye)?|see you|welcome)(?: (?:there|again|dear|my))? (?!what|who|when|where|why|how|which)\p{L}+$/u;
@@ -128,15 +147,10 @@ const SOCIAL = new RegExp(
   String.raw`^(?:${[
     String.raw`(?:h|how)(?: is| are| s| r| re| ve| have| was| were| do| did| has)?(?: it| things?| everything| everyone| life| ${YOU}| your (?:day|night|morning|evening|weekend)| the day)${SO}`,
     String.raw`(?:what(?: s| is)?|whats) (?:up|new|good|happening|cooking|going on|the matter|wrong)${SO}`,
-    String.raw`(?:was+up|whaddup|sup)${SO}`,
     String.raw`(?:what|how) about you${SO}`,
     String.raw`(?:are|r|were) ${YOU}${ABOUT_YOU}`,
     String.raw`${YOU}(?: are| re| r| seem| sound| look)${ABOUT_YOU}`,
     String.raw`(?:can|could|do|did|will) ${YOU}(?: ever| even| still)? (?:hear|see|understand|dream|sleep|get it|get that|like me|love me|have feelings)(?: me| that| this)?`,
-    String.raw`(?:is )?(?:any|some)(?:one|body)(?: out| still)? (?:there|here|home|around)`,
-    String.raw`(?:shall|should|can|could) we (?:begin|start|continue|proceed|go on|move on|get started|go ahead)(?: now)?`,
-    String.raw`is (?:everything|all|it all) (?:all )?(?:fine|good|ok|okay|right|alright|well)`,
-    String.raw`(?:i )?(?:love|like|hate|adore) ${YOU}(?: (?:a lot|so much|very much|too|all))?`,
     String.raw`(?:you|u|really|ready|right|sure|seriously|why not|how come|how so|huh|who knows|who cares|who are you|does it|is it|did it|was it|do you|did you|is that so|is that right|am i right|so what|now what|what now|what else|what next)`,
   ].join("|")})$`,
   "u",

@@ -3,7 +3,7 @@ import { isUnspaced } from "./scripts.ts";
 import type { LanguageWords } from "./words.ts";
 
 /** A kind of words: of a record, or of all. */
-export type Cue = Exclude<keyof LanguageWords, "shows" | keyof Attached>;
+export type Cue = Exclude<keyof LanguageWords, "shows" | "pleasantries" | keyof Attached>;
 type Attached = Pick<LanguageWords, "compounds" | "prefixes">;
 /** The expressions of a language. `words`: whole words that most sentences have, which tell the language. */
 export type Language = {
@@ -71,7 +71,7 @@ const TELLING_NONE: ReadonlySet<Cue> = new Set([
 ]);
 
 export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
-  ([code, { shows = {}, compounds = "", prefixes = "", ...record }]) => {
+  ([code, { shows = {}, compounds = "", prefixes = "", pleasantries: _, ...record }]) => {
     const expression = (words: readonly string[]): RegExp => expressionOf(words, { compounds, prefixes });
     // The names of a record's fields are the kinds.
     const kinds = (Object.entries(record) as [Cue, string][]).map(

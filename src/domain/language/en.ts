@@ -62,3 +62,67 @@ export const en: LanguageWords = {
     phone: "phone*, number, reach, mobile",
   },
 };
+
+/** English words of small talk, parted by spaces. A query is searched without them, or a message of them alone has no topic. */
+export const smallTalk = {
+  /** Words that are about the conversation: a greeting, a thank you, a request. */
+  courtesy: `apologies apologize appreciate appreciated ask asked asking assist assistance bother cheers curious dear excuse favor
+    favour good grateful gratitude greetings hello help helped helpful helping hey hi hiya hope hopefully hoping howdy hurry
+    kindly know memory mind obliged pardon patience please pls question questions recall regards remember remembering remind
+    rush sincerely sorry thank thankful thanking thanks thx trust wish wishes wonder wondered wondering worries yo`,
+  /** Words that say nothing by themselves. */
+  fillers: `able absolutely actually advance advice always amazing answer answers anyone anything anytime anyway apparently asap
+    awesome awfully back basically best better bit blank brain brief briefly brilliant btw care chat check checking come
+    comes completely confused cool crossed d definitely disturb earlier easy everyone everything excellent failing fantastic
+    feel feels find finds fine fingers folks following forget forgetful forgetting forgot forgotten forward friend funny
+    getting give giving glad goes going got great guess guys happen happens happy hear hearing hint honestly info information
+    input interrupt interrupting interruption keep kind later legend let lifesaver literally little ll long look looking lot
+    lots love lovely m made make makes making many mate may maybe mean message might much must myself need needed new nice
+    note now odd ok okay one pal perfect perhaps person pick possible pretty probably problem quick quickly quite random
+    rather re real really reply request requests response right rock s search see seem seems seriously shall short side silly
+    simple slipped small somebody somehow someone something soon star strange struggling stuck stupid super sure t take talk
+    talking there thing things think thinking thought time times together totally trouble truly try trying useful ve wanna
+    want wanted welcome well whatever whenever wonderful yeah yes`,
+  /** Words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
+  times: `afternoon day days evening minute moment morning night sec second today tonight week weekend`,
+  /** Words that express a feeling. A text that begins with one ("oops, wrong window") asks for nothing. */
+  exclaims: `aw gosh ha haha hah hehe hm hmm hooray huh lol meh nah omg oof oops ouch phew ugh whoa whoops wow yay yikes`,
+  /** Words that agree, cheer or part. */
+  agrees: `agreed alright amazing awesome bad brilliant bye cheers congrats congratulations cool exactly fantastic fun funny good
+    goodbye got great happy helped helpful helps interesting later makes mhm nevermind never nice no nope oh ok okay okey
+    perfect ready right see sounds sure well yeah yep yes yo yup`,
+  /** Words that say nothing beside those that agree: "great work", "makes sense", "happy Friday". */
+  beside: `ahead fair friday going job make mind monday point saturday sense sunday thursday tomorrow tuesday wednesday work`,
+  /** Words of greetings, thanks, assent, judgements and farewells, besides those that a query is searched without. */
+  pleasant: `aah ah aha ahh aww bah blah boo damn dang darn duh eek eh er erm gee goodness hurray jeez lmao lmfao oh ooh ooops ow pff
+    rofl shh sigh tada uh uhm um umm woah woohoo yippee accept accepted affirmative agree amen aye byebye cheerio confirmed
+    congratulation correct cya deal decline definitely disagree farewell gm gn goodnight gtg heya indeed k kk kthx likewise
+    neither noted np nvm okie peace roger salutations sup thankyou ya yap yas tks tnx totally true ttyl ty tysm tyvm
+    understood welcome yea yw beautiful cute excellent fab fabulous fascinating gorgeous hilarious impressive incredible
+    lovely magnificent marvellous marvelous mmm neat negative outstanding phenomenal positive priceless splendid super superb
+    sweet terrific unbelievable wicked wonderful`,
+  /** Further words that are no topic of a chat message: they judge, tell a mood, or are about the talk or the weather. */
+  remarks: `adorable amazed amused amusing astonishing awful awkward bizarre boring charming clever crazy creepy delightful
+    disappointed disappointing dull dumb epic frustrating genius glorious gross horrible impressed insane intelligent lame
+    legendary lucky mad nasty neat pleasant pleased proud relieved ridiculous rude scary shame shocking smart spectacular
+    speechless stunning sucks surprised surprising terrible terrifying thrilled tough tricky ugly unfair unfortunate
+    unfortunately unreal useless weird wild worse worst wrong asleep awake bored busy distracted done excited exhausted
+    finished sleepy tired believe begin confuse continue decide decided doubt enjoy enjoyed exit expect expected explain
+    figure figured figuring finish guessed guessing hang heard hold imagine impress joke joked joking kidding knew laugh
+    laughed laughing leaving lets like liked listen listening loved loving luck meant miss missed mistake mistaken mistyped
+    pass pause pleasure proceed promise promised promising quit realise realised realize realized reason repeat replied
+    replying retry said saved saw say saying seen sound sounded speak speaking start started starting stay stop suppose
+    surprise suspect tell telling thought thoughts told took truth try typing typo understand understanding wait waiting went
+    worked works ago aha almost already although apart around away barely bunch certain certainly clear clearly close clue
+    different easier either else end enough entire entirely especially eventually ever every everybody everywhere extra
+    extremely fast faster finally first forever frankly gladly gone gonna gotta half happened happening hard hardly however
+    immediately instead last lately least less likely loads longer mainly matter matters meaning minutes moments mostly
+    nearly neither next nobody none normal normally nothing nowhere obvious obviously often ones option others otherwise
+    overall point possibly previous quiet rarely rest same seconds several simply slightly slow slowly sometime sometimes
+    somewhat somewhere sort sorta straight stuff such sudden suddenly surely though too toward twice unless unlikely usual
+    usually various way ways while whole word words wow yet bro bruh buddy chap darling dude everyone friends gentlemen
+    ladies ma'am mates sir sis sweetheart afk bbl brb cu goin dunno fyi gg hbu idc idk ikr im imho imo jk ppl r smh tbh tho u
+    ur wbu welp wtf xd xoxo y yall chilly cloudy freezing outside rainy raining snowing sunny sunshine weather windy ain
+    arent ca cannot cant couldn couldnt didn didnt doesn doesnt don dont hadn hadnt hasn hasnt haven havent isn isnt ive
+    shouldn shouldnt thats theres theyre wasn wasnt weren werent whats wont wouldn wouldnt youll youre youve`,
+} as const;

@@ -43,4 +43,6 @@ export const id: LanguageWords = {
   memory: "ingatanmu, memorimu, instruksi, administrator, mengizinkan, persetujuan",
   roles: "pengguna, asisten ai",
   secrets: "kata sandi, sandi saya, nomor kartu, nomor rekening, kartu kredit",
+  pleasantries:
+    "ada, anda, apa, aku, bagus, baik, baiklah, banyak, benar, besok, betul, bisa, boleh, cukup, deh, dulu, hai, halo, hari, hebat, haha, ini, iya, jumpa, juga, kabar, kamu, kasih, keren, kembali, lagi, maaf, malam, mantap, masalah, mengerti, nanti, nggak, oke, ok, paham, pagi, sama, sampai, sangat, saya, sekali, selamat, semoga, senang, setuju, siang, sip, siap, sudah, terima, tidak, tidur, tentu, wkwk, ya, yang",
 };

@@ -41,4 +41,6 @@ export const vi: LanguageWords = {
   memory: "bộ nhớ, chỉ thị, quản trị viên, cho phép, đồng ý cho",
   roles: "người dùng, trợ lý ai",
   secrets: "mật khẩu, mã pin, số thẻ, số tài khoản, thẻ tín dụng",
+  pleasantries:
+    "à, ạ, anh, bạn, biết, buổi, cảm, chào, chắc, chúc, chưa, có, của, được, đã, em, gặp, gì, giờ, hẹn, hiểu, hôm, không, khỏe, lại, lắm, lỗi, mai, mình, nay, ngon, ngủ, nhé, nhiều, ổn, ok, ơn, rất, rồi, sáng, tạm, tốt, trưa, tối, tuyệt, và, vâng, vấn, đề, vẫn, vời, vui, xin",
 };

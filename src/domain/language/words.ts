@@ -72,6 +72,8 @@ export type LanguageWords = {
   roles: string;
   /** Names of what nobody should store: "password". */
   secrets: string;
+  /** Greetings, thanks, assent, apologies, farewells: a chat message of these alone has no topic. English has `smallTalk`. */
+  pleasantries?: string;
   /** Words without spaces that hold a shorter word of another meaning: that one is not seen in them. */
   compounds?: string;
   /** Letters that are attached before a word: "and". */

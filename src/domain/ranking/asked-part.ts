@@ -1,52 +1,17 @@
+import { smallTalk } from "../language/en.ts";
 import { withoutMarksAround } from "./marks.ts";
 import { isTelling, WORDS } from "./question.ts";
 import { sentencesOf } from "./sentences.ts";
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+export const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
-/** Words that are about the conversation: a greeting, a thank you, a request. English, as the stop words are. */
-export const COURTESY = setOf(
-  `apologies apologize appreciate appreciated ask asked asking assist assistance bother cheers curious
-  dear excuse favor favour good grateful gratitude greetings hello help helped helpful helping hey hi hiya
-  hope hopefully hoping howdy hurry kindly know memory mind obliged pardon patience please pls question
-  questions recall regards remember remembering remind rush sincerely sorry thank thankful thanking thanks
-  thx trust wish wishes wonder wondered wondering worries yo`,
-);
-/** Words that say nothing by themselves. */
-export const FILLERS = setOf(
-  `able absolutely actually advance advice always amazing answer answers anyone anything anytime anyway
-  apparently asap awesome awfully back basically best better bit blank brain brief briefly brilliant btw
-  care chat check checking come comes completely confused cool crossed d definitely disturb earlier easy
-  everyone everything excellent failing fantastic feel feels find finds fine fingers folks following
-  forget forgetful forgetting forgot forgotten forward friend funny getting give giving glad goes going
-  got great guess guys happen happens happy hear hearing hint honestly info information input interrupt
-  interrupting interruption keep kind later legend let lifesaver literally little ll long look looking lot
-  lots love lovely m made make makes making many mate may maybe mean message might much must myself need
-  needed new nice note now odd ok okay one pal perfect perhaps person pick possible pretty probably
-  problem quick quickly quite random rather re real really reply request requests response right rock s
-  search see seem seems seriously shall short side silly simple slipped small somebody somehow someone
-  something soon star strange struggling stuck stupid super sure t take talk talking there thing things
-  think thinking thought time times together totally trouble truly try trying useful ve wanna want wanted
-  welcome well whatever whenever wonderful yeah yes`,
-);
-/** Words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
-export const TIMES = setOf(
-  `afternoon day days evening minute moment morning night sec second today tonight week weekend`,
-);
-/** Words that express a feeling. A text that begins with one ("oops, wrong window") asks for nothing. */
-export const EXCLAIMS = setOf(
-  `aw gosh ha haha hah hehe hm hmm hooray huh lol meh nah omg oof oops ouch phew ugh whoa whoops wow yay yikes`,
-);
-/** Words that agree, cheer or part. */
-export const AGREES = setOf(
-  `agreed alright amazing awesome bad brilliant bye cheers congrats congratulations cool exactly fantastic fun funny good
-  goodbye got great happy helped helpful helps interesting later makes mhm nevermind never
-  nice no nope oh ok okay okey perfect ready right see sounds sure well yeah yep yes yo yup`,
-);
-/** Words that say nothing beside those of `AGREES`: "great work", "makes sense", "happy Friday". */
-export const BESIDE = setOf(
-  `ahead fair friday going job make mind monday point saturday sense sunday thursday tomorrow tuesday wednesday work`,
-);
+/** The words of small talk: `src/domain/language/en.ts` says what each list is. */
+export const COURTESY = setOf(smallTalk.courtesy);
+export const FILLERS = setOf(smallTalk.fillers);
+export const TIMES = setOf(smallTalk.times);
+export const EXCLAIMS = setOf(smallTalk.exclaims);
+export const AGREES = setOf(smallTalk.agrees);
+export const BESIDE = setOf(smallTalk.beside);
 /** A text of more words than this is about something. */
 const MOST_SMALL_TALK = 10;
 /** The most telling words that may follow an exclamation. */
