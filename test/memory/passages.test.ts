@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { asksNothing } from "../../src/domain/ranking/asked-part.ts";
+import { asksNothing } from "../../src/domain/ranking/courtesy.ts";
 import { passagesOf } from "../../src/domain/ranking/passages.ts";
 import { StatementReader } from "../../src/domain/ranking/statements.ts";
-import { saidOnce } from "../../src/domain/ranking/said-once.ts";
+import { withoutRepeats } from "../../src/domain/ranking/repeats.ts";
 
 it("cuts a long text at lines and sentences into passages that follow each other", () => {
   const line = `${"Some words of a sentence go here. ".repeat(5).trim()}\n`;
@@ -91,5 +91,5 @@ it("counts what a memory and messages say alike once, the memory first", () => {
     { isMessage: false, text: "The user moved to Lisbon in March." },
     { isMessage: true, text: "In March I moved to Lisbon!" },
   ];
-  expect(saidOnce(hits, (hit) => hit)).toEqual([hits[2], hits[1]]);
+  expect(withoutRepeats(hits, (hit) => hit)).toEqual([hits[2], hits[1]]);
 });

@@ -1,7 +1,7 @@
 // Queries as people write them: courtesies, punctuation, letters with and without their marks, typos.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { askedPart } from "../../src/domain/ranking/asked-part.ts";
+import { withoutCourtesy } from "../../src/domain/ranking/courtesy.ts";
 import { folded } from "../../src/domain/ranking/fold.ts";
 import { wordsWithoutMarks } from "../../src/domain/ranking/marks.ts";
 import { contentWords, mentions } from "../../src/domain/ranking/question.ts";
@@ -30,7 +30,7 @@ describe("the part of a query that asks", () => {
     ["I bet you know this one. Where did Ann park the car?", "Where did Ann park the car"],
     ["Dear Ann,\nI lost my keys\nKind regards", "I lost my keys"],
   ])("of %j is %j", (query, asked) => {
-    expect(askedPart(query)).toBe(asked);
+    expect(withoutCourtesy(query)).toBe(asked);
   });
   it.each([
     "I am in Lisbon next week. Which restaurants did we like",
@@ -48,12 +48,12 @@ describe("the part of a query that asks", () => {
     "Guten Morgen! Wo wohne ich",
     "Bonjour, pourriez-vous me dire où j'habite, s'il vous plaît",
   ])("of %j is all of it", (query) => {
-    expect(askedPart(query)).toBe(query);
+    expect(withoutCourtesy(query)).toBe(query);
   });
   it("has no word that the query has not, and a telling one if the query has one", () => {
     fc.assert(
       fc.property(fc.oneof(anyText, words), (query) => {
-        const [asked, all] = [contentWords(askedPart(query)), contentWords(query)];
+        const [asked, all] = [contentWords(withoutCourtesy(query)), contentWords(query)];
         expect(all).toEqual(expect.arrayContaining(asked));
         expect(asked.length > 0).toBe(all.length > 0);
       }),
@@ -80,7 +80,7 @@ describe("the part of a query that asks", () => {
     );
     fc.assert(
       fc.property(words, mark, mark, (query, before, after) => {
-        expect(askedPart(`${before}${query}${after}`)).toBe(askedPart(query));
+        expect(withoutCourtesy(`${before}${query}${after}`)).toBe(withoutCourtesy(query));
       }),
     );
   });

@@ -5,7 +5,7 @@ import { distinctPieces } from "../../../src/domain/ranking/lexicon.ts";
 import { isTrueIn, ratedDates } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
 import { isLong, type Passage } from "../../../src/domain/ranking/passages.ts";
-import { saidOnce } from "../../../src/domain/ranking/said-once.ts";
+import { withoutRepeats } from "../../../src/domain/ranking/repeats.ts";
 import { rank } from "../../../src/domain/ranking/rank.ts";
 import { mayApply } from "../../../src/domain/ranking/applies.ts";
 import type { EmbedderKind, RankingModels } from "../../../src/domain/ranking/weights.ts";
@@ -55,13 +55,13 @@ export class HybridSearch {
     this.#arms = new Arms(index, memories);
   }
 
-  search(asked: SearchQuery, context: SearchContext): SearchAnswer {
+  search(given: SearchQuery, context: SearchContext): SearchAnswer {
     const { filter } = context;
-    const query = { ...asked, query: corrected(asked.query, this.#index.words, context) };
+    const query = { ...given, query: corrected(given.query, this.#index.words, context) };
     const words = this.#wordStatistics(context);
     const embedded = this.#arms.embeddedQueries(query.query, query.queryVectors, words);
     const request = { filter, limit: Math.max(candidatesAmong(context.size), query.candidates ?? query.k) };
-    const found: ArmResults = {
+    const results: ArmResults = {
       lexical: this.#arms.lexical(query.query, words, request),
       vector: this.#arms.vector(embedded, context.uncached, request),
       key: this.#arms.key(query.query, words, filter),
@@ -69,18 +69,18 @@ export class HybridSearch {
     };
     // A query with nothing to search by gets the newest.
     const answer =
-      (found.lexical ?? found.vector ?? found.date) === null
+      (results.lexical ?? results.vector ?? results.date) === null
         ? {
             ranked: this.#newest(query.k, filter.conditions, context.unshown),
             confidence: 0,
             isAnswerable: false,
           }
-        : this.#ranked(query, found, { ...context, words });
+        : this.#ranked(query, results, { ...context, words });
     const arms = [
-      armOf("lexical", found.lexical),
-      armOf("vector", found.vector, query.queryVectors[0]),
-      armOf("key", found.key),
-      armOf("date", found.date),
+      armOf("lexical", results.lexical),
+      armOf("vector", results.vector, query.queryVectors[0]),
+      armOf("key", results.key),
+      armOf("date", results.date),
     ];
     return { ...answer, arms };
   }
@@ -94,20 +94,20 @@ export class HybridSearch {
 
   #ranked(
     query: SearchQuery,
-    found: ArmResults,
+    results: ArmResults,
     {
       words,
       ...context
     }: Omit<SearchContext, "lexicon" | "size" | "uncached"> & { words: WordStatistics | null },
   ): Omit<SearchAnswer, "arms"> {
     const ranks = {
-      lexical: ranksOf(found.lexical),
-      vector: ranksOf(found.vector),
-      key: ranksOf(found.key),
-      date: ranksOf(found.date),
+      lexical: ranksOf(results.lexical),
+      vector: ranksOf(results.vector),
+      key: ranksOf(results.key),
+      date: ranksOf(results.date),
     };
-    const { documents, beside } = this.#documentsAround(query, { ranks, vector: found.vector, context });
-    const pool = pooled(this.#candidates(query, found, { documents, words }), {
+    const { documents, beside } = this.#documentsAround(query, { ranks, vector: results.vector, context });
+    const pool = pooled(this.#candidates(query, results, { documents, words }), {
       sameThread,
       beside: (n, step) => (isMessage(n) ? beside(n, step) : null),
     });
@@ -130,7 +130,7 @@ export class HybridSearch {
       };
       return [{ n, score, why, document, ...more }];
     });
-    const once = saidOnce(hits.slice(0, COMPARED_PER_HIT * query.k), ({ n, document }) => ({
+    const once = withoutRepeats(hits.slice(0, COMPARED_PER_HIT * query.k), ({ n, document }) => ({
       isMessage: isMessage(n),
       text: document.text,
     }));
@@ -168,15 +168,15 @@ export class HybridSearch {
   /** The documents with what the arms know of each. */
   #candidates(
     { time }: SearchQuery,
-    found: ArmResults,
+    results: ArmResults,
     { documents, words }: { documents: readonly Document[]; words: WordStatistics | null },
   ): Candidate[] {
     const dates = time === null ? [] : ratedDates(documents, time);
     const numbers = documents.map(({ n }) => n);
-    const cosines = found.vector?.cosines(numbers);
+    const cosines = results.vector?.cosines(numbers);
     const pieces = this.#index.vectors.rows.pieces(numbers);
-    const keys = scoresOf(found.key);
-    const bm25 = scoresOf(found.lexical);
+    const keys = scoresOf(results.key);
+    const bm25 = scoresOf(results.lexical);
     return documents.map((document, i) => {
       const { n, text, importance, createdAt } = document;
       return {

@@ -63,8 +63,8 @@ function grouped(items: readonly Shown[]): Shown[] {
   const bySubject = new Map<string, string[]>();
   const lines: Shown[] = [];
   for (const { text, subject } of items) {
-    const said = subject === undefined ? undefined : bySubject.get(subject);
-    if (said !== undefined) said.push(text);
+    const ofSubject = subject === undefined ? undefined : bySubject.get(subject);
+    if (ofSubject !== undefined) ofSubject.push(text);
     else if (subject === undefined) lines.push({ text });
     else {
       const texts = [text];

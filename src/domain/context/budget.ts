@@ -15,13 +15,13 @@ export type Priced = {
  * its best items; an item that alone exceeds the layer's maximum is skipped. Returns the indexes of each layer's items.
  */
 export function fitted(layers: readonly Priced[], budget: number): number[][] {
-  const kept = layers.map(() => new Set<number>());
+  const places = layers.map(() => new Set<number>());
   const used = layers.map(() => 0);
   let left = budget;
   const take = (limitOf: (layer: Priced) => number, isLast: boolean) => {
     for (const [i, layer] of layers.entries()) {
       const limit = Math.min(limitOf(layer), layer.max);
-      const own = kept[i] ?? new Set();
+      const own = places[i] ?? new Set();
       for (const at of layer.order ?? layer.costs.keys()) {
         const item = layer.costs[at] ?? 0;
         if (own.has(at) || layer.around + item > layer.max) continue;
@@ -39,5 +39,5 @@ export function fitted(layers: readonly Priced[], budget: number): number[][] {
   };
   take(({ min }) => min, false);
   take(({ max }) => max, true);
-  return kept.map((own) => [...own].toSorted((a, b) => a - b));
+  return places.map((own) => [...own].toSorted((a, b) => a - b));
 }

@@ -1,6 +1,6 @@
+import { LANGUAGES } from "../language/cues.ts";
 import { smallTalk } from "../language/en.ts";
 import { he } from "../language/he.ts";
-import { RECORDS } from "../language/records.ts";
 import { isUnspaced } from "../language/scripts.ts";
 import { th } from "../language/th.ts";
 import {
@@ -12,15 +12,15 @@ import {
   FILLERS,
   setOf,
   TIMES,
-} from "../ranking/asked-part.ts";
+} from "../ranking/courtesy.ts";
 import { folded } from "../ranking/fold.ts";
 import { isTelling, WORDS } from "../ranking/question.ts";
 import { sentencesOf } from "../ranking/sentences.ts";
 
 const [PLEASANT, TALK] = [setOf(smallTalk.pleasant), setOf(smallTalk.remarks)];
 /** Pleasantries besides English ones, a list for each language. */
-const ELSEWHERE = [...Object.values(RECORDS), he, th].flatMap(({ pleasantries }) =>
-  pleasantries === undefined ? [] : [folded(pleasantries).split(", ")],
+const ELSEWHERE = [...LANGUAGES, he, th].flatMap(({ pleasantries }) =>
+  pleasantries === "" ? [] : [folded(pleasantries).split(", ")],
 );
 const PLEASANTRIES = ELSEWHERE.map((words) => new Set(words));
 /** The same of scripts that put no spaces between words, the longest first. */

@@ -15,6 +15,7 @@ export type Language = {
   /** Phrases of some words, which tell it where none of those stands. */
   phrases: RegExp;
   shows: readonly (readonly [predicate: string, words: RegExp])[];
+  pleasantries: string;
 };
 
 /**
@@ -71,7 +72,7 @@ const TELLING_NONE: ReadonlySet<Cue> = new Set([
 ]);
 
 export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
-  ([code, { shows = {}, compounds = "", prefixes = "", pleasantries: _, ...record }]) => {
+  ([code, { shows = {}, compounds = "", prefixes = "", pleasantries = "", ...record }]) => {
     const expression = (words: readonly string[]): RegExp => expressionOf(words, { compounds, prefixes });
     // The names of a record's fields are the kinds.
     const kinds = (Object.entries(record) as [Cue, string][]).map(
@@ -80,6 +81,7 @@ export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
     const telling = kinds.flatMap(([cue, words]) => (TELLING_NONE.has(cue) ? [] : words));
     return {
       code,
+      pleasantries,
       isLatin: LATIN.test(record.common),
       cues: new Map(kinds.map(([cue, words]) => [cue, expression(words)])),
       shows: Object.entries(shows).map(
@@ -108,6 +110,7 @@ const UNKNOWN: Language = {
   words: new Set(),
   phrases: /(?!)/u,
   shows: [],
+  pleasantries: "",
 };
 
 /** Words of a text that may be English, and have none of the words that most sentences have. */

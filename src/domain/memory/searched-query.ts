@@ -1,4 +1,4 @@
-import { askedPart } from "../ranking/asked-part.ts";
+import { withoutCourtesy } from "../ranking/courtesy.ts";
 import { isWithin, limits } from "../limits.ts";
 
 /** `cut`: only a part of the query is searched. */
@@ -13,7 +13,7 @@ const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
  */
 export function searchedQuery(given: string): SearchedQuery {
   const { query, cut } = withinLimit(given);
-  return { query: askedPart(query), cut };
+  return { query: withoutCourtesy(query), cut };
 }
 
 function withinLimit(query: string): SearchedQuery {

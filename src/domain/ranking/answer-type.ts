@@ -97,7 +97,9 @@ export function typeTest(question: string): (text: string) => boolean {
   const all = types.filter(({ asks }) => asks.test(question));
   // "How much did it cost to fix the boiler?" asks for a price, and for no mend.
   const others = all.filter(({ has }) => has !== MEND);
-  const asked = others.length > 0 ? others : all;
+  const typesOfQuestion = others.length > 0 ? others : all;
   return (text) =>
-    asked.some(({ has, isAmount }) => !has.test(isAmount === true ? text.replaceAll(OF_DAY, "") : text));
+    typesOfQuestion.some(
+      ({ has, isAmount }) => !has.test(isAmount === true ? text.replaceAll(OF_DAY, "") : text),
+    );
 }

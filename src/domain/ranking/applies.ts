@@ -25,9 +25,9 @@ export function applies(
   if (!mayApply(question)) return values;
   const vectorOf = (text: string) =>
     sumOfRows(new Set(contentWords(text).flatMap((word) => lexicon.pieces(word))), lexicon);
-  const asked = vectorOf(question);
+  const ofQuestion = vectorOf(question);
   for (const [i, { standing = [] }] of pool.entries())
-    values[i] = Math.max(0, ...standing.map((passage) => cosineOf(vectorOf(matterOf(passage)), asked)));
+    values[i] = Math.max(0, ...standing.map((passage) => cosineOf(vectorOf(matterOf(passage)), ofQuestion)));
   const least = [...new Set(values)].toSorted((a, b) => b - a)[MOST] ?? 0;
   return values.map((value) => (value > least ? value : 0));
 }

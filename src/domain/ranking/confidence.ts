@@ -1,5 +1,5 @@
 import { typeTest } from "./answer-type.ts";
-import { isAboutTalk } from "./asked-part.ts";
+import { isAboutTalk } from "./courtesy.ts";
 import { cosineOf, distinctPieces, sumOfRows } from "./lexicon.ts";
 import { wordsWithoutMarks } from "./marks.ts";
 import type { FeatureTable, Matches, WordStatistics } from "./features.ts";
@@ -114,11 +114,11 @@ function nearestByWords(
     words: WordStatistics;
   },
 ): number {
-  const asked = sumOfRows(distinctPieces(lexicon, wordsWithoutMarks(question)), lexicon);
+  const ofQuestion = sumOfRows(distinctPieces(lexicon, wordsWithoutMarks(question)), lexicon);
   const nearest = live.toSorted((a, b) => (cosine[b] ?? 0) - (cosine[a] ?? 0)).slice(0, COMPARED);
   return nearest.reduce(
     (most, i) =>
-      Math.max(most, cosineOf(asked, sumOfRows(pool[i]?.pieces.subarray(0, PIECES) ?? [], lexicon))),
+      Math.max(most, cosineOf(ofQuestion, sumOfRows(pool[i]?.pieces.subarray(0, PIECES) ?? [], lexicon))),
     0,
   );
 }

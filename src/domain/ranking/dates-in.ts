@@ -120,15 +120,15 @@ export function datesIn(text: string, now: number): NamedDate[] {
 }
 
 function datesOf(text: string, now: number): NamedDate[] {
-  return parser.parse(text, { instant: new Date(now), timezone: 0 }).flatMap((found) => {
-    const [before, after] = [text.slice(0, found.index), text.slice(found.index + found.text.length)];
-    if (isLikelyNoDate(found, before, after)) return [];
-    const apart = APART.exec(found.text);
+  return parser.parse(text, { instant: new Date(now), timezone: 0 }).flatMap((match) => {
+    const [before, after] = [text.slice(0, match.index), text.slice(match.index + match.text.length)];
+    if (isLikelyNoDate(match, before, after)) return [];
+    const apart = APART.exec(match.text);
     if (apart !== null) return datesApart(apart, now);
-    const start = dateOf(found.start, found.text, now);
+    const start = dateOf(match.start, match.text, now);
     if (start === null) return [];
-    const end = found.end && dateOf(found.end, found.text, now);
-    const range = end ? between(start, end) : openEnded(start, { before, after, text: found.text, now });
+    const end = match.end && dateOf(match.end, match.text, now);
+    const range = end ? between(start, end) : openEnded(start, { before, after, text: match.text, now });
     return range === null ? [] : [range];
   });
 }
@@ -157,9 +157,9 @@ const OTHER_WORDS = /^(?:mar|march|may|april|june|august|jan|dec)$/i;
 const SHORT_WEEKDAY = /^(?:on )?(?:sun|mon|wed|sat|tue|tues|thu|thurs?|fri)\.?$/i;
 
 /** True if the words are likely not meant as a date: "may I", "we sat", "24/7", "in 10 minutes", "the last day of school". */
-function isLikelyNoDate(found: ParsedDate, before: string, after: string): boolean {
-  const { text, index } = found;
-  if (isDistance(found) || /\b(?:every|each)\s+$/i.test(before)) return true;
+function isLikelyNoDate(match: ParsedDate, before: string, after: string): boolean {
+  const { text, index } = match;
+  if (isDistance(match) || /\b(?:every|each)\s+$/i.test(before)) return true;
   if (/^(?:last|past|this) \w+$/i.test(text) && /^ (?:of|before|after)\b/i.test(after)) return true;
   // Versions, addresses, ratios: with a year of four digits they are dates.
   if (/^[\d./]+$/.test(text)) return !/(?:^|\D)\d{4}(?:\D|$)/.test(text) || /[\w./-]$/.test(before);
@@ -181,9 +181,9 @@ function isDistance({ text, start }: ParsedDate): boolean {
   );
 }
 
-function dateOf(found: ParsedDate["start"], text: string, now: number): NamedDate | null {
+function dateOf(match: ParsedDate["start"], text: string, now: number): NamedDate | null {
   const today = new Date(Math.floor(now / DAY) * DAY);
-  const partOf = (part: "year" | "month" | "day"): number => found.get(part) ?? 0;
+  const partOf = (part: "year" | "month" | "day"): number => match.get(part) ?? 0;
   const [year, month, dayOfMonth] = [partOf("year"), partOf("month"), partOf("day")] as const;
   const day = new Date(Date.UTC(year, month - 1, dayOfMonth));
   const turn = /^(last|past|this) (week|weekend|month|quarter|year)$/i.exec(text);
@@ -193,11 +193,11 @@ function dateOf(found: ParsedDate["start"], text: string, now: number): NamedDat
   if (ROLLING.test(text)) return once({ from: day.getTime(), to: today.getTime() + DAY });
   // People do not count weeks to the day.
   if (/\bweeks? ago$/i.test(text)) return once(days(day.getTime() - 3 * DAY, 7));
-  const grain = [...found.tags()].find(isGrain) ?? grainOf(found);
+  const grain = [...match.tags()].find(isGrain) ?? grainOf(match);
   if (grain === null) return null;
-  if (found.isCertain("weekday") && !found.isCertain("day"))
-    return weekdayOf(found.get("weekday") ?? 0, text, today);
-  if (grain !== "year" && !found.isCertain("year"))
+  if (match.isCertain("weekday") && !match.isCertain("day"))
+    return weekdayOf(match.get("weekday") ?? 0, text, today);
+  if (grain !== "year" && !match.isCertain("year"))
     return recurring(grain, month - 1, grain === "day" ? dayOfMonth : 1, now);
   if (grain === "day") return once(SPANS.day(day));
   return once(SPANS[grain](new Date(Date.UTC(year, grain === "year" ? 0 : month - 1))));
@@ -223,10 +223,10 @@ function weekdayOf(weekday: number, text: string, today: Date): NamedDate | null
 }
 
 /** The finest part of a date that was said. */
-function grainOf(found: ParsedDate["start"]): Grain | null {
-  if (found.isCertain("day") || found.isCertain("weekday")) return "day";
-  if (found.isCertain("month")) return "month";
-  return found.isCertain("year") ? "year" : null;
+function grainOf(match: ParsedDate["start"]): Grain | null {
+  if (match.isCertain("day") || match.isCertain("weekday")) return "day";
+  if (match.isCertain("month")) return "month";
+  return match.isCertain("year") ? "year" : null;
 }
 
 /** A date without its year: the last one that had begun, and those of the years before. */

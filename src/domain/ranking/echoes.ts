@@ -10,7 +10,7 @@ const YES_OR_NO = /^(?:is|are|am|was|were|do|does|did|can|could|would|will|shoul
 
 type Echoes = {
   question: string;
-  asked: ReadonlySet<string>;
+  questionStems: ReadonlySet<string>;
   readings: readonly Reading[];
   weights: StatementWeights;
 };
@@ -18,7 +18,7 @@ type Echoes = {
 /** Sinks what says no more than the question. */
 export function judgeEchoes(
   judged: readonly Judgement[],
-  { question, asked, readings, weights }: Echoes,
+  { question, questionStems, readings, weights }: Echoes,
 ): void {
   if (asksForQuestions(question)) return;
   const states = YES_OR_NO.test(question);
@@ -26,8 +26,8 @@ export function judgeEchoes(
     const judgement = judged[i];
     // A memory was stored to be found, also by its own words.
     if (judgement === undefined || !one.isMessage) continue;
-    const covered = [...asked].filter((stem) => words.has(stem)).length;
-    const repeats = news === 0 && !states && covered > HALF * asked.size && one.role !== "assistant";
+    const covered = [...questionStems].filter((stem) => words.has(stem)).length;
+    const repeats = news === 0 && !states && covered > HALF * questionStems.size && one.role !== "assistant";
     judgement.isEcho = (onlyAsks && news <= OF_ECHO) || repeats;
     if (judgement.isEcho) {
       judgement.reason = "echo";

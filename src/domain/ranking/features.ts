@@ -214,11 +214,11 @@ function* pieceMatches(
   const pieces = [...wordOf.keys()];
   const rarities = pieces.map((piece) => rarityOf(piece, words));
   const whole = rarities.reduce((sum, rarity) => sum + rarity, 0);
-  const { held, places, starts } = distinctHeld(texts, lexicon.size);
-  const all = lexicon.compare(pieces, held).map((similar, i) => {
+  const { vocabulary, places, starts } = vocabularyOf(texts, lexicon.size);
+  const all = lexicon.compare(pieces, vocabulary).map((similar, i) => {
     for (const form of otherForms.get(wordOf.get(pieces[i] ?? 0) ?? "") ?? []) {
       const [piece = 0, ...rest] = lexicon.pieces(form);
-      const at = rest.length === 0 ? held.indexOf(piece) : -1;
+      const at = rest.length === 0 ? vocabulary.indexOf(piece) : -1;
       if (at >= 0) similar[at] = 1;
     }
     const matches = new Float32Array(texts.length);
@@ -253,14 +253,14 @@ function keepWhole(piecesOfNumber: readonly Float32Array[]): void {
 /** The share of a question that is this name, 0 to 1: its words weigh by how rare and telling they are. */
 export function shareOf(name: string, question: string, words: WordStatistics | null): number {
   const named = new Set(contentWords(name));
-  const asked = contentWords(question);
+  const questionWords = contentWords(question);
   const weight = (word: string): number =>
     words === null
       ? 1
       : words.lexicon.pieces(word).reduce((sum, piece) => sum + rarityOf(piece, words), 0) || 1;
   const sum = (some: readonly string[]) => some.reduce((all, word) => all + weight(word), 0);
   // A name of stop words alone has a share only of a question of stop words alone.
-  return sum(asked.filter((word) => named.has(word))) / Math.max(sum(asked), Number.EPSILON);
+  return sum(questionWords.filter((word) => named.has(word))) / Math.max(sum(questionWords), Number.EPSILON);
 }
 
 /** The more telling a piece is in general, and the fewer of the user's documents hold it, the greater. */
@@ -271,20 +271,20 @@ export const rarityOf = (piece: number, { lexicon, frequencies }: WordStatistics
  * The distinct pieces of the pool, and where those of each candidate are among them: `places` of candidate i are those from
  * `starts[i]` to `starts[i + 1]`. Typed and in one row, for each piece of the question looks at all of them.
  */
-function distinctHeld(
+function vocabularyOf(
   pool: readonly Pieces[],
   size: number,
-): { held: number[]; places: Uint16Array; starts: Uint32Array } {
-  const held: number[] = [];
+): { vocabulary: number[]; places: Uint16Array; starts: Uint32Array } {
+  const vocabulary: number[] = [];
   const placeOf = new Uint16Array(size);
   const places = new Uint16Array(pool.reduce((sum, { pieces }) => sum + pieces.length, 0));
   const starts = new Uint32Array(pool.length + 1);
   let end = 0;
   for (const [i, { pieces }] of pool.entries()) {
-    for (const piece of pieces) places[end++] = (placeOf[piece] ||= held.push(piece)) - 1;
+    for (const piece of pieces) places[end++] = (placeOf[piece] ||= vocabulary.push(piece)) - 1;
     starts[i + 1] = end;
   }
-  return { held, places, starts };
+  return { vocabulary, places, starts };
 }
 
 /** The one speaker of the pool whom the question names, in lower case. */

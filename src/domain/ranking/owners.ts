@@ -55,16 +55,16 @@ export function ownerTest(question: string): (one: PooledCandidate, text: string
     ({ owner }) => owner === null || !PRONOUN.test(owner),
   );
   // A long question may say one thing many times.
-  const asked = [...new Map(owned.map((one) => [`${one.owner} ${one.things.join(" ")}`, one])).values()];
-  if (asked.length === 0) return () => false;
+  const things = [...new Map(owned.map((one) => [`${one.owner} ${one.things.join(" ")}`, one])).values()];
+  if (things.length === 0) return () => false;
   return (one, text) => {
-    const said = byThing(text.replaceAll(/\bthe user['’]s\b/giu, "my"));
-    if (said.size === 0) return false;
+    const ownersByThing = byThing(text.replaceAll(/\bthe user['’]s\b/giu, "my"));
+    if (ownersByThing.size === 0) return false;
     let stems: string[] | undefined;
-    return asked.some((mine) => {
-      const thing = mine.things.find((word) => said.has(word));
+    return things.some((mine) => {
+      const thing = mine.things.find((word) => ownersByThing.has(word));
       if (thing === undefined || (mine.owner !== null && isNamed(one, mine.owner))) return false;
-      const owners = said.get(thing) ?? [];
+      const owners = ownersByThing.get(thing) ?? [];
       if (!owners.every((other) => isAnother(other, mine, one))) return false;
       // A thing without an owner may be anybody's.
       stems ??= wordsOf(text).map((word) => stem(folded(word)));
@@ -77,17 +77,17 @@ const isNamed = ({ text, speaker }: PooledCandidate, owner: string): boolean =>
   mentions(text, owner) || (speaker !== null && mentions(speaker, owner));
 
 /** True for the owner of a thing in a text who is not the one in question. */
-function isAnother(said: Owned, asked: Owned, one: PooledCandidate): boolean {
-  const isPronoun = said.owner !== null && PRONOUN.test(said.owner);
-  if (asked.owner === null)
+function isAnother(other: Owned, mine: Owned, one: PooledCandidate): boolean {
+  const isPronoun = other.owner !== null && PRONOUN.test(other.owner);
+  if (mine.owner === null)
     return (
-      said.owner !== null &&
+      other.owner !== null &&
       one.kind !== "people" &&
-      !(said.owner === "your" && one.role === "assistant") &&
+      !(other.owner === "your" && one.role === "assistant") &&
       // "The user keeps their passport …".
       !(isPronoun && /\bthe user\b/i.test(one.text))
     );
-  if (said.owner === null) return true;
+  if (other.owner === null) return true;
   // A dog's vet may be told of by the dog's name.
-  return !(isPronoun || mayBeSame(said.owner, asked.owner) || (said.isName && !asked.isName));
+  return !(isPronoun || mayBeSame(other.owner, mine.owner) || (other.isName && !mine.isName));
 }

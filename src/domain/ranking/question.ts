@@ -64,11 +64,11 @@ const [NAMING, NAME] = [200, 16];
 /** Every run of up to 16 words, as a name may be: of the first 200 words. */
 export function wordRuns(words: readonly string[]): string[] {
   const all = words.filter((word) => word !== "").slice(0, NAMING);
-  const found = new Set<string>();
+  const runs = new Set<string>();
   for (let from = 0; from < all.length; from++)
     for (let to = from + 1; to <= Math.min(all.length, from + NAME); to++)
-      found.add(all.slice(from, to).join(" "));
-  return [...found];
+      runs.add(all.slice(from, to).join(" "));
+  return [...runs];
 }
 
 /** True if a question asks for a time. A "when" inside a sentence does not ask. */

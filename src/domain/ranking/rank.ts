@@ -1,4 +1,4 @@
-import { asksNothing } from "./asked-part.ts";
+import { asksNothing } from "./courtesy.ts";
 import { confidenceOf, type Signals, signalsOf } from "./confidence.ts";
 import {
   type Feature,

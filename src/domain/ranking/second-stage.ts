@@ -43,15 +43,15 @@ export function secondStage(
 ): Judgement[] {
   const judged = pool.map((): Judgement => ({ added: 0, isEcho: false }));
   const reader = new StatementReader();
-  const asked = new Set(reader.tellingWords(question).keys());
+  const questionStems = new Set(reader.tellingWords(question).keys());
   const lacksType = typeTest(question);
   const readings = bestOf(sums, COMPARED).flatMap((i): Reading[] => {
     const one = pool[i];
     if (one === undefined || one.text.length > MOST_COMPARED) return [];
     const text = ownText(one);
-    const read = reader.statementsOf(text, one.role, asked);
-    const said = read.chatter + [...read.stems].filter((stem) => !asked.has(stem)).length;
-    const news = said + (one.speaker !== null && asksForSpeaker(question, text) ? 1 : 0);
+    const read = reader.statementsOf(text, one.role, questionStems);
+    const additions = read.chatter + [...read.stems].filter((stem) => !questionStems.has(stem)).length;
+    const news = additions + (one.speaker !== null && asksForSpeaker(question, text) ? 1 : 0);
     return [{ ...read, i, one, text, news, lacksType: lacksType(one.text) }];
   });
   judgeWhose(judged, { question, readings, pool, whose: weights.whose });
@@ -60,10 +60,20 @@ export function secondStage(
     if (judgement !== undefined && lacks && !onlyAsks) judgement.added += weights.lacks;
   }
   liftAnswers(judged, { readings, pool, sums });
-  judgeEchoes(judged, { question, asked, readings, weights });
+  judgeEchoes(judged, { question, questionStems, readings, weights });
   if (words !== null) {
     const after = sums.map((sum, i) => sum + (judged[i]?.added ?? 0));
-    orderByTime(judged, { question, asked, readings, sums: after, words, isPast, until, reader, weights });
+    orderByTime(judged, {
+      question,
+      questionStems,
+      readings,
+      sums: after,
+      words,
+      isPast,
+      until,
+      reader,
+      weights,
+    });
   }
   return judged;
 }

@@ -46,23 +46,23 @@ export function corrections(word: string, terms: readonly Term[], pieces: Pieces
   const documents = new Map(terms.map((one) => [one.term, one.documents]));
   const most = pieces?.(word).length ?? Infinity;
   const meant = new Map<string, { typos: number; documents: number; pieces: number }>();
-  const add = (one: string, typos: number, held: number) => {
+  const add = (one: string, typos: number, frequency: number) => {
     const count = pieces?.(one).length ?? 0;
     // Two letters are enough to make one right word of another: the word model has to know it.
     if (!meant.has(one) && (typos === 1 ? count <= most : count === 1))
-      meant.set(one, { typos, documents: held, pieces: count });
+      meant.set(one, { typos, documents: frequency, pieces: count });
   };
   for (const edit of edits(word)) {
     // A stem takes many times as long as the look-up.
-    const held = documents.get(isStemmed(edit) ? stemmer(edit) : edit);
-    if (held !== undefined) add(edit, 1, held);
+    const frequency = documents.get(isStemmed(edit) ? stemmer(edit) : edit);
+    if (frequency !== undefined) add(edit, 1, frequency);
   }
   const stem = LATIN.test(word) ? stemmer(word) : word;
   const limit = word.length >= TWO_TYPOS ? 2 : 1;
-  for (const { term, documents: held } of terms) {
+  for (const { term, documents: frequency } of terms) {
     if (Math.abs(term.length - stem.length) > limit) continue;
     const typos = typosBetween(term, stem, limit);
-    if (typos <= limit) add(`${term}${word.slice(stem.length)}`, typos, held);
+    if (typos <= limit) add(`${term}${word.slice(stem.length)}`, typos, frequency);
   }
   return Array.from(meant, ([one, rest]) => ({ one, ...rest }))
     .toSorted((a, b) => a.typos - b.typos || a.pieces - b.pieces || b.documents - a.documents)

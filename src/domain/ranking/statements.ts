@@ -1,5 +1,5 @@
 import { stem, wordsOf } from "../memory/content-stems.ts";
-import { isAboutTalk, isFillerWord } from "./asked-part.ts";
+import { isAboutTalk, isFillerWord } from "./courtesy.ts";
 import { folded } from "./fold.ts";
 import { isTelling } from "./question.ts";
 import { sentencesOf } from "./sentences.ts";
@@ -59,7 +59,7 @@ export class StatementReader {
   }
 
   /** Reads the statements of a text that may answer a question with these stems. */
-  statementsOf(text: string, role: string | null, asked: ReadonlySet<string>): Statements {
+  statementsOf(text: string, role: string | null, questionStems: ReadonlySet<string>): Statements {
     const sentences = sentencesOf(text)
       .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
       .map((sentence) => ({ sentence, words: this.#wordsIn(sentence), stated: statedIn(sentence, role) }));
@@ -71,8 +71,8 @@ export class StatementReader {
     const stems = new Set(stated.flatMap(({ telling }) => [...telling.keys()]));
     const asking = sentences.filter(({ stated: part }) => part === null);
     const asks = new Set(asking.flatMap(({ words: { telling } }) => [...telling.keys()]));
-    const asksTheSame = matching(asks, asked) >= SAME * Math.max(1, asked.size);
-    return stems.size === 0 || (asksTheSame && matching(stems, asked) === 0)
+    const asksTheSame = matching(asks, questionStems) >= SAME * Math.max(1, questionStems.size);
+    return stems.size === 0 || (asksTheSame && matching(stems, questionStems) === 0)
       ? { onlyAsks: true, stems: asks, chatter: 0, words }
       : {
           onlyAsks: false,
@@ -110,8 +110,8 @@ export class StatementReader {
   }
 }
 
-const matching = (stems: ReadonlySet<string>, asked: ReadonlySet<string>): number =>
-  [...asked].filter((one) => stems.has(one)).length;
+const matching = (stems: ReadonlySet<string>, questionStems: ReadonlySet<string>): number =>
+  [...questionStems].filter((one) => stems.has(one)).length;
 
 /** The part of a sentence that states something, or null. */
 function statedIn(sentence: string, role: string | null): string | null {

@@ -45,16 +45,16 @@ type Statement = {
 };
 
 /** What a question asks: its telling stems, the names among them, and what may still be so. */
-type Asked = { stems: ReadonlySet<string>; names: ReadonlySet<string>; still: ReadonlySet<string> };
+type Query = { stems: ReadonlySet<string>; names: ReadonlySet<string>; still: ReadonlySet<string> };
 
 function statementOf(
-  { i, one, text, words: said, lacksType }: Reading,
-  { asked, words }: { asked: Asked; words: WordStatistics },
+  { i, one, text, words: wordsByStem, lacksType }: Reading,
+  { query, words }: { query: Query; words: WordStatistics },
 ): Statement {
   const { lexicon, frequencies } = words;
   const stems = new Map<string, { rarity: number; isRare: boolean }>();
   const all: number[] = [];
-  for (const [stem, word] of said) {
+  for (const [stem, word] of wordsByStem) {
     const pieces = lexicon.pieces(word);
     stems.set(stem, {
       rarity: pieces.reduce((sum, piece) => sum + rarityOf(piece, words), 0),
@@ -72,14 +72,14 @@ function statementOf(
     changes: CHANGES.test(text),
     corrects: CORRECTS.test(text),
     supposes: SUPPOSES.test(text),
-    named: [...said.keys()].filter((stem) => asked.stems.has(stem)),
+    named: [...wordsByStem.keys()].filter((stem) => query.stems.has(stem)),
     lacksType,
   };
 }
 
 type Order = {
   question: string;
-  asked: ReadonlySet<string>;
+  questionStems: ReadonlySet<string>;
   readings: readonly Reading[];
   sums: readonly number[];
   words: WordStatistics;
@@ -92,13 +92,13 @@ type Order = {
 /** Raises the later of two statements on one matter; the earlier one if the question is about the past. */
 export function orderByTime(judged: readonly Judgement[], order: Order): void {
   const { sums, isPast, until, weights } = order;
-  const asked = askedBy(order);
-  const byTime = statementsOf(judged, order, asked);
+  const query = queryOf(order);
+  const byTime = statementsOf(judged, order, query);
   const gains = new Map<number, number>();
   const sumOf = ({ i }: Statement): number => sums[i] ?? 0;
   const most = Math.max(...byTime.map(sumOf));
   for (const [earlier, later] of pairsOf(byTime)) {
-    const succession = successionOf(earlier, later, { asked, isPast, isBest: sumOf(earlier) >= most });
+    const succession = successionOf(earlier, later, { query, isPast, isBest: sumOf(earlier) >= most });
     if (succession === null) continue;
     const { closeness, holds, changes } = succession;
     const [winner, loser] = isPast || later.one.createdAt >= until ? [earlier, later] : [later, earlier];
@@ -116,14 +116,14 @@ export function orderByTime(judged: readonly Judgement[], order: Order): void {
   }
 }
 
-function askedBy({ question, asked: stems, reader }: Order): Asked {
+function queryOf({ question, questionStems: stems, reader }: Order): Query {
   const names = new Set(reader.tellingWords(namesIn(question).join(" ")).keys());
   const still = new Set(reader.tellingWords(STILL.exec(question)?.[1] ?? "").keys());
   return { stems, names, still };
 }
 
 /** The short statements of people about themselves, the earliest first. */
-const statementsOf = (judged: readonly Judgement[], { readings, words }: Order, asked: Asked): Statement[] =>
+const statementsOf = (judged: readonly Judgement[], { readings, words }: Order, query: Query): Statement[] =>
   readings
     .filter(
       ({ i, onlyAsks, one, text }) =>
@@ -133,7 +133,7 @@ const statementsOf = (judged: readonly Judgement[], { readings, words }: Order, 
         text.length <= STATEMENT &&
         judged[i]?.isOfOther !== true,
     )
-    .map((reading) => statementOf(reading, { asked, words }))
+    .map((reading) => statementOf(reading, { query, words }))
     .toSorted((a, b) => a.one.createdAt - b.one.createdAt || a.one.n - b.one.n);
 
 /** Each statement with each one before it. A memory of a sentence has the time of its message, and follows none of that time. */
@@ -162,7 +162,7 @@ type Pair = {
 function successionOf(
   earlier: Statement,
   later: Statement,
-  { asked, isPast, isBest }: { asked: Asked; isPast: boolean; isBest: boolean },
+  { query, isPast, isBest }: { query: Query; isPast: boolean; isBest: boolean },
 ): Succession | null {
   // The date of a version tells if it was true at a time that is named.
   if (areVersions(earlier, later)) return isPast ? SAME_FACT : null;
@@ -171,12 +171,12 @@ function successionOf(
   const common = [...earlier.stems].filter(([stem]) => later.stems.has(stem));
   if (lacking.some((stem) => /\d/.test(stem))) return null;
   const pair = { earlier, later, lacking, common };
-  const isWhole = takesUpWhole(pair, asked);
-  if (!isWhole && !hasItsValue(pair, asked, isBest) && !takesUpHalf(pair, asked) && !settles(pair))
+  const isWhole = takesUpWhole(pair, query);
+  if (!isWhole && !hasItsValue(pair, query, isBest) && !takesUpHalf(pair, query) && !settles(pair))
     return null;
   const holds = later.changes || settles(pair) || isFactOfMessage(pair);
   // A name alone may be of another matter.
-  const isSame = later.changes || (holds && namesMost(earlier, asked));
+  const isSame = later.changes || (holds && namesMost(earlier, query));
   const least = isWhole ? (isSame ? CLOSE_WITH_CHANGE : CLOSE) : CLOSE_IN_PART;
   const closeness = closenessOf(pair, least);
   return closeness < least ? null : { closeness, holds, changes: later.changes };
@@ -199,7 +199,7 @@ const areApart = (earlier: Statement, later: Statement): boolean =>
 const sharedOf = ({ earlier, lacking }: Pair): number => earlier.named.length - lacking.length;
 
 /** True if the later one has all that the question names of the earlier one, ends what may still be so, or corrects it. */
-function takesUpWhole(pair: Pair, { still, names }: Asked): boolean {
+function takesUpWhole(pair: Pair, { still, names }: Query): boolean {
   const { later, lacking } = pair;
   const shared = sharedOf(pair);
   if (shared === 0) return false;
@@ -211,7 +211,7 @@ function takesUpWhole(pair: Pair, { still, names }: Asked): boolean {
 }
 
 /** True if a change has the old value: a rare word that is not the question's. Any two matters may have a day in common. */
-function hasItsValue({ earlier, later, common }: Pair, { stems }: Asked, isBest: boolean): boolean {
+function hasItsValue({ earlier, later, common }: Pair, { stems }: Query, isBest: boolean): boolean {
   const inCommon = common.filter(([stem, { isRare }]) => isRare && !stems.has(stem)).length;
   return later.changes && inCommon >= IN_COMMON && (earlier.named.length > 0 || isBest);
 }
@@ -220,14 +220,14 @@ function hasItsValue({ earlier, later, common }: Pair, { stems }: Asked, isBest:
  * True if a change names the matter, and leaves out what follows it: "The vet moved it" is about the vet appointment. A word before
  * the matter tells it from another: the office password.
  */
-function takesUpHalf({ earlier, later, lacking }: Pair, { stems, names }: Asked): boolean {
-  const told = earlier.named.filter((stem) => !names.has(stem));
+function takesUpHalf({ earlier, later, lacking }: Pair, { stems, names }: Query): boolean {
+  const nameless = earlier.named.filter((stem) => !names.has(stem));
   const order = [...stems];
   const lastShared = order.findLastIndex((stem) => later.stems.has(stem));
   return (
     later.changes &&
-    told.length > 0 &&
-    told.length >= 2 * lacking.length &&
+    nameless.length > 0 &&
+    nameless.length >= 2 * lacking.length &&
     lacking.every((stem) => !names.has(stem) && order.indexOf(stem) > lastShared)
   );
 }
@@ -236,9 +236,9 @@ function takesUpHalf({ earlier, later, lacking }: Pair, { stems, names }: Asked)
 const settles = (pair: Pair): boolean => pair.earlier.supposes && !pair.later.supposes && sharedOf(pair) > 0;
 
 /** True if a statement has half of the question's words, its names left out. */
-function namesMost({ named }: Statement, { stems, names }: Asked): boolean {
-  const told = named.filter((stem) => !names.has(stem)).length;
-  return told > 0 && told >= [...stems].filter((stem) => !names.has(stem)).length / 2;
+function namesMost({ named }: Statement, { stems, names }: Query): boolean {
+  const nameless = named.filter((stem) => !names.has(stem)).length;
+  return nameless > 0 && nameless >= [...stems].filter((stem) => !names.has(stem)).length / 2;
 }
 
 /** The closeness of two statements, 0 to 1; 0 if it cannot be `least`. */

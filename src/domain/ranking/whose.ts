@@ -61,8 +61,8 @@ export function judgeWhose(
   }
 }
 
-const isOfOtherRelative = (relative: string, asked: readonly string[], isOwn: boolean): boolean =>
-  asked.length === 0 ? isOwn : !asked.some((one) => mayBeSame(one, relative));
+const isOfOtherRelative = (relative: string, ofQuestion: readonly string[], isOwn: boolean): boolean =>
+  ofQuestion.length === 0 ? isOwn : !ofQuestion.some((one) => mayBeSame(one, relative));
 
 const isOfUser = ({ role, kind, text }: PooledCandidate): boolean =>
   role !== "assistant" && kind !== "people" && OWN.test(text);

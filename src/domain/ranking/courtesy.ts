@@ -36,18 +36,19 @@ const ENOUGH = 2;
  * The part of a query that asks or tells something: without greetings, thanks and the request ("could you please tell me"),
  * and without punctuation around it. All of it if nothing would be left.
  */
-export function askedPart(query: string): string {
+export function withoutCourtesy(query: string): string {
   const bare = withoutMarksAround(query);
   if (asksNothing(query) || isPoliteWhen(lowerWords(query))) return bare || query;
   const sentences = sentencesOf(bare);
-  const telling = sentences.map(withoutCourtesy).filter((sentence) => sentence !== "");
+  const telling = sentences.map(bodyOf).filter((sentence) => sentence !== "");
   const main = telling.filter((sentence) => !isMostlySmallTalk(sentence));
   // A short question ("What was her name?") needs the sentences around it.
   const isEnough = lowerWords(main.join(" ")).filter((word) => !isSmallTalk(word)).length >= ENOUGH;
-  const kept = isEnough ? main : telling;
-  const isWhole = kept.length === sentences.length && kept.every((one, i) => one === sentences[i]);
-  const asked = isWhole ? bare : withoutMarksAround(kept.join(" "));
-  return lowerWords(asked).some(isTelling) ? asked : bare || query;
+  const sentencesLeft = isEnough ? main : telling;
+  const isWhole =
+    sentencesLeft.length === sentences.length && sentencesLeft.every((one, i) => one === sentences[i]);
+  const rest = isWhole ? bare : withoutMarksAround(sentencesLeft.join(" "));
+  return lowerWords(rest).some(isTelling) ? rest : bare || query;
 }
 
 /** True if a query only greets, thanks, agrees or exclaims: nothing that is stored answers it. */
@@ -75,7 +76,7 @@ const saysNothing = (word: string): boolean =>
   (isSmallTalk(word) || AGREES.has(word) || BESIDE.has(word) || EXCLAIMS.has(word));
 
 /** A sentence without its courteous beginning and end; empty if nothing else is in it. */
-function withoutCourtesy(sentence: string): string {
+function bodyOf(sentence: string): string {
   const salutation = SALUTATION.exec(sentence)?.[0] ?? "";
   const body = sentence.slice(salutation.length);
   const words = lowerWords(body);

@@ -1,6 +1,6 @@
 import { contentWords } from "./question.ts";
 
-type Said = { isMessage: boolean; text: string };
+type Wording = { isMessage: boolean; text: string };
 
 /** Texts of more characters say more than one thing. */
 const LONGEST = 400;
@@ -13,8 +13,8 @@ const SUBJECT = new Set(["user", "users"]);
  * Ranked hits without the messages that say the same as a memory among them. The memory takes the place of the first such
  * message, if that is better than its own.
  */
-export function saidOnce<Hit>(ranked: readonly Hit[], saidBy: (hit: Hit) => Said): Hit[] {
-  const all = ranked.map((hit) => ({ hit, ...saidBy(hit) }));
+export function withoutRepeats<Hit>(ranked: readonly Hit[], wordingOf: (hit: Hit) => Wording): Hit[] {
+  const all = ranked.map((hit) => ({ hit, ...wordingOf(hit) }));
   const memories = all.filter(({ isMessage, text }) => !isMessage && text.length <= LONGEST);
   if (memories.length === 0) return [...ranked];
   const wordsOf = memories.map(({ text }) => statementWords(text));
