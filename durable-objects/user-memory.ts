@@ -133,6 +133,9 @@ export class UserMemory extends (DurableObject as WithAnswers) implements Served
         alarms: this.#parts.alarms,
         now: ports.now,
         onFailure: (chore) => ports.metrics?.write({ kind: "chore", name: chore, code: "failed" }),
+        onRun: (alarm) => {
+          if (ports.traces !== null) ctx.waitUntil(ports.traces.sendAlarm(alarm));
+        },
       },
       this.#parts.chores,
     );

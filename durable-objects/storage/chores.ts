@@ -1,4 +1,5 @@
 import type { AlarmScheduler } from "./alarm-scheduler.ts";
+import type { TracedAlarm, TracedChore } from "../../src/platform/traces/traces.ts";
 import { Failures } from "./failures.ts";
 import { turn } from "../../src/platform/turn.ts";
 
@@ -17,6 +18,8 @@ type ChoresDependencies = {
   now: () => number;
   /** Hears of each chore that failed. */
   onFailure?: (chore: string) => void;
+  /** Hears of each alarm in which a chore changed a row or failed. */
+  onRun?: (alarm: TracedAlarm) => void;
 };
 
 /**
@@ -30,9 +33,10 @@ export class Chores {
   readonly #chores: [name: string, Chore][];
   readonly #failures: Failures;
   readonly #onFailure: (chore: string) => void;
+  readonly #onRun: (alarm: TracedAlarm) => void;
 
   constructor(
-    { sql, alarms, now, onFailure = () => {} }: ChoresDependencies,
+    { sql, alarms, now, onFailure = () => {}, onRun = () => {} }: ChoresDependencies,
     chores: Readonly<Record<string, Chore>>,
   ) {
     this.#sql = sql;
@@ -40,24 +44,32 @@ export class Chores {
     this.#alarms = alarms;
     this.#now = now;
     this.#onFailure = onFailure;
+    this.#onRun = onRun;
     this.#chores = Object.entries(chores);
   }
 
   async run(): Promise<void> {
     this.#alarms.fired();
+    const began = this.#now();
     const failed = new Set<string>();
+    const done: TracedChore[] = [];
     let changed = this.#changed();
-    for (const [name, chore] of this.#chores)
+    for (const [name, chore] of this.#chores) {
+      const from = this.#now();
       try {
-        await chore.run(this.#now());
+        await chore.run(from);
         // A turn takes two milliseconds. Most chores find nothing to do, and then change no row.
         if (changed === this.#changed()) continue;
+        done.push({ name, from, to: this.#now(), isFailed: false });
         await turn();
         changed = this.#changed();
       } catch (error) {
         this.#log(name, error);
         failed.add(name);
+        done.push({ name, from, to: this.#now(), isFailed: true });
       }
+    }
+    if (done.length > 0) this.#onRun({ from: began, to: this.#now(), chores: done });
     // After all have run: one may make work for another.
     for (const [name, chore] of this.#chores)
       this.#alarms.scheduleBy(failed.has(name) ? this.#retry(name) : this.#nextDue(name, chore));

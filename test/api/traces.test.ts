@@ -1,6 +1,9 @@
 // The spans of each call: what they say, what they never say, and that no call fails or waits for a collector.
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { AlarmScheduler } from "../../durable-objects/storage/alarm-scheduler.ts";
+import { Chores } from "../../durable-objects/storage/chores.ts";
 import type { Bindings } from "../../src/platform/bindings.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { MEMORY_OPERATIONS, spansOf } from "../../src/platform/traces/otlp-spans.ts";
@@ -66,6 +69,69 @@ const attributesOf = (span: Span | undefined): Record<string, unknown> =>
       value.stringValue ?? value.boolValue ?? Number(value.intValue),
     ]),
   );
+
+it("an alarm is a trace of its own, with a span for each chore that did something", async () => {
+  const sent: Sent[] = [];
+  const traces = new OtlpTraces({
+    url: new URL("https://collector.test/v1/traces"),
+    headers: {},
+    service: "cairn",
+    share: 1,
+    fetch: async (url, init) => {
+      sent.push({ url, init, body: bodyOf(init) });
+      return new Response("{}");
+    },
+    now: () => 0,
+  });
+  const { object, user } = await newObject();
+  await runInDurableObject(object, async (_, { storage }) => {
+    const { sql } = storage;
+    let now = 1_000;
+    const chores = new Chores(
+      {
+        sql,
+        alarms: new AlarmScheduler(storage),
+        now: () => now,
+        onRun: (alarm) => void traces.sendAlarm(alarm),
+      },
+      {
+        idle: { run: () => {}, nextDue: () => null },
+        works: {
+          run: () => {
+            sql.exec("CREATE TABLE worked (n)");
+            sql.exec("INSERT INTO worked VALUES (1)");
+            now += 5;
+          },
+          nextDue: () => null,
+        },
+        fails: {
+          run: () => {
+            throw new Error(`about ${user}`);
+          },
+          nextDue: () => null,
+        },
+      },
+    );
+    await chores.run();
+  });
+  const [alarm, ...spans] = sent.flatMap(spansIn);
+  expect(alarm).toMatchObject({
+    name: "alarm",
+    startTimeUnixNano: "1000000000",
+    endTimeUnixNano: "1005000000",
+  });
+  expect(spans.map(({ name, status, parentSpanId }) => [name, status?.code, parentSpanId])).toEqual([
+    ["chore works", undefined, alarm?.spanId],
+    ["chore fails", 2, alarm?.spanId],
+  ]);
+  expect(sent[0]?.body).not.toContain(user);
+});
+
+/** A user's object, which the platform's alarm leaves alone. */
+async function newObject() {
+  const user = newUser();
+  return { user, object: env.USER_MEMORY.getByName(await userHash(user)) };
+}
 
 /** A collector, and a Worker of its own that sends to it. `answer`: what it does with each trace. */
 function collector(answer: (init: RequestInit) => Promise<Response> = async () => new Response("{}")) {

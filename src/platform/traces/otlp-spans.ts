@@ -1,8 +1,8 @@
 import { begun, continued, newSpanId, type TraceContext } from "./trace-context.ts";
-import type { TracedCall, Wait } from "./traces.ts";
+import type { TracedAlarm, TracedCall, Wait } from "./traces.ts";
 
 /** The numbers of OTLP. */
-const [SERVER, CLIENT] = [2, 3];
+const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
 const ERROR = { code: 2 };
 /** A caller may name any method. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -44,6 +44,26 @@ export function spansOf(call: TracedCall, share: number): object[] | null {
   ];
 }
 
+/** The spans of an alarm, which begins a trace of its own: one for each chore below it. */
+export function alarmSpansOf({ from, to, chores }: TracedAlarm, share: number): object[] | null {
+  const { traceId, isSampled } = begun(null, share);
+  if (!isSampled) return null;
+  const spanId = newSpanId();
+  const span = { traceId, kind: INTERNAL };
+  return [
+    { ...span, spanId, name: "alarm", ...between(from, to), attributes: [] },
+    ...chores.map((chore) => ({
+      ...span,
+      spanId: newSpanId(),
+      parentSpanId: spanId,
+      name: `chore ${chore.name}`,
+      ...between(chore.from, chore.to),
+      attributes: attributesOf({ "error.type": chore.isFailed ? "_OTHER" : null }),
+      ...(chore.isFailed && { status: ERROR }),
+    })),
+  ];
+}
+
 function callSpan(call: TracedCall, { trace, spanId }: { trace: TraceContext; spanId: string }): object {
   const { route, status, code, records } = call;
   const method = METHODS.has(call.method) ? call.method : "_OTHER";
@@ -81,9 +101,12 @@ const waitSpan = (call: TracedCall, { part, name, from, to, failure }: Wait): ob
   ...(failure !== null && { status: ERROR }),
 });
 
-const timesOf = ({ startedAt }: TracedCall, from: number, to: number): object => ({
-  startTimeUnixNano: nanosOf(startedAt + from),
-  endTimeUnixNano: nanosOf(startedAt + to),
+const timesOf = ({ startedAt }: TracedCall, from: number, to: number): object =>
+  between(startedAt + from, startedAt + to);
+
+const between = (from: number, to: number): object => ({
+  startTimeUnixNano: nanosOf(from),
+  endTimeUnixNano: nanosOf(to),
 });
 
 /** Nanoseconds since 1970 are no safe integer: the digits of the whole milliseconds, and those of the rest. */

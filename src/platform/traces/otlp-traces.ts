@@ -1,5 +1,5 @@
-import { attributesOf, spansOf } from "./otlp-spans.ts";
-import type { TracedCall, Traces } from "./traces.ts";
+import { alarmSpansOf, attributesOf, spansOf } from "./otlp-spans.ts";
+import type { TracedAlarm, TracedCall, Traces } from "./traces.ts";
 
 type OtlpOptions = {
   url: URL;
@@ -31,8 +31,15 @@ export class OtlpTraces implements Traces {
     this.#options = options;
   }
 
-  async send(call: TracedCall): Promise<void> {
-    const spans = spansOf(call, this.#options.share);
+  send(call: TracedCall): Promise<void> {
+    return this.#send(spansOf(call, this.#options.share));
+  }
+
+  sendAlarm(alarm: TracedAlarm): Promise<void> {
+    return this.#send(alarmSpansOf(alarm, this.#options.share));
+  }
+
+  async #send(spans: object[] | null): Promise<void> {
     if (spans === null) return;
     const began = this.#options.now();
     this.#underWay = this.#underWay.filter((one) => one > began - WITHIN_MS);

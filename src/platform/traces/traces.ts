@@ -34,8 +34,15 @@ export type TracedCall = {
   degraded: boolean;
 };
 
-/** Takes the traces of calls. */
+/** Work of an alarm under a name of the code, and its times of the clock. */
+export type TracedChore = { name: string; from: number; to: number; isFailed: boolean };
+/** One alarm of an object, and what it did. Like a call, it names no user. */
+export type TracedAlarm = { from: number; to: number; chores: readonly TracedChore[] };
+
+/** Takes the traces of calls and alarms. */
 export interface Traces {
   /** One attempt. Never rejects. */
   send(call: TracedCall): Promise<void>;
+  /** The same. */
+  sendAlarm(alarm: TracedAlarm): Promise<void>;
 }
