@@ -27,15 +27,18 @@ const STILL = /\bstill\s+(\p{L}+)/iu;
 /** The most words of a correction besides those of the question. */
 const CORRECTION = 2;
 
-/** A statement among others: its stems each with its rarity, and the sum of their vectors. */
+/** A word of statements: its pieces, and how rare it is. */
+type Word = { pieces: readonly number[]; rarity: number; isRare: boolean };
+/** A statement among others: its stems, each with its word. */
 type Statement = {
   i: number;
   one: PooledCandidate;
   text: string;
-  stems: ReadonlyMap<string, { rarity: number; isRare: boolean }>;
+  stems: ReadonlyMap<string, Word>;
   /** The sum of their rarities. */
   weight: number;
-  vector: Float32Array | null;
+  /** The sum of the vectors of its words, made when it is first asked for. */
+  vector: () => Float32Array | null;
   changes: boolean;
   corrects: boolean;
   supposes: boolean;
@@ -49,31 +52,44 @@ type Query = { stems: ReadonlySet<string>; names: ReadonlySet<string>; still: Re
 
 function statementOf(
   { i, one, text, words: wordsByStem, lacksType }: Reading,
-  { query, words }: { query: Query; words: WordStatistics },
+  { query, words, read }: { query: Query; words: WordStatistics; read: (word: string) => Word },
 ): Statement {
-  const { lexicon, frequencies } = words;
-  const stems = new Map<string, { rarity: number; isRare: boolean }>();
-  const all: number[] = [];
-  for (const [stem, word] of wordsByStem) {
-    const pieces = lexicon.pieces(word);
-    stems.set(stem, {
-      rarity: pieces.reduce((sum, piece) => sum + rarityOf(piece, words), 0),
-      isRare: !isOfTime(word) && Math.min(...pieces.map(frequencies.holding)) <= RARE,
-    });
-    all.push(...pieces);
-  }
+  const stems = new Map(Array.from(wordsByStem, ([stem, word]) => [stem, read(word)]));
+  let vector: Float32Array | null | undefined;
   return {
     i,
     one,
     text,
     stems,
     weight: weightOf(stems),
-    vector: sumOfRows(all, lexicon),
+    vector: () =>
+      (vector ??= sumOfRows(
+        [...stems.values()].flatMap(({ pieces }) => pieces),
+        words.lexicon,
+      )),
     changes: CHANGES.test(text),
     corrects: CORRECTS.test(text),
     supposes: SUPPOSES.test(text),
     named: [...wordsByStem.keys()].filter((stem) => query.stems.has(stem)),
     lacksType,
+  };
+}
+
+/** Reads words, each once: statements on one matter have many in common. */
+function wordReader(words: WordStatistics): (word: string) => Word {
+  const { lexicon, frequencies } = words;
+  const known = new Map<string, Word>();
+  return (word) => {
+    const same = known.get(word);
+    if (same !== undefined) return same;
+    const pieces = lexicon.pieces(word);
+    const read = {
+      pieces,
+      rarity: pieces.reduce((sum, piece) => sum + rarityOf(piece, words), 0),
+      isRare: !isOfTime(word) && Math.min(...pieces.map(frequencies.holding)) <= RARE,
+    };
+    known.set(word, read);
+    return read;
   };
 }
 
@@ -123,8 +139,9 @@ function queryOf({ question, questionStems: stems, reader }: Order): Query {
 }
 
 /** The short statements of people about themselves, the earliest first. */
-const statementsOf = (judged: readonly Judgement[], { readings, words }: Order, query: Query): Statement[] =>
-  readings
+function statementsOf(judged: readonly Judgement[], { readings, words }: Order, query: Query): Statement[] {
+  const read = wordReader(words);
+  return readings
     .filter(
       ({ i, onlyAsks, one, text }) =>
         !onlyAsks &&
@@ -133,8 +150,9 @@ const statementsOf = (judged: readonly Judgement[], { readings, words }: Order, 
         text.length <= STATEMENT &&
         judged[i]?.isOfOther !== true,
     )
-    .map((reading) => statementOf(reading, { query, words }))
+    .map((reading) => statementOf(reading, { query, words, read }))
     .toSorted((a, b) => a.one.createdAt - b.one.createdAt || a.one.n - b.one.n);
+}
 
 /** Each statement with each one before it. A memory of a sentence has the time of its message, and follows none of that time. */
 function* pairsOf(byTime: readonly Statement[]): Generator<[earlier: Statement, later: Statement], void> {
@@ -155,7 +173,7 @@ type Pair = {
   earlier: Statement;
   later: Statement;
   lacking: readonly string[];
-  common: readonly (readonly [stem: string, { rarity: number; isRare: boolean }])[];
+  common: readonly (readonly [stem: string, Word])[];
 };
 
 /** The succession of two statements; null if they are about different things. `isBest`: the earlier one is what the query finds first. */
@@ -247,7 +265,7 @@ function closenessOf({ earlier, later, common }: Pair, least: number): number {
   const overlap = lighter === 0 ? 0 : weightOf(common) / lighter;
   // Most pairs need no cosine: the largest would not do.
   if ((1 + overlap) / 2 < least) return 0;
-  return (cosineOf(earlier.vector, later.vector) + overlap) / 2;
+  return (cosineOf(earlier.vector(), later.vector()) + overlap) / 2;
 }
 
 function weightOf(stems: Iterable<readonly [string, { rarity: number }]>): number {
