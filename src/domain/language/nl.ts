@@ -20,7 +20,6 @@ export const nl: LanguageWords = {
   turns: "maar, hoewel",
   causes: "omdat, want, dus",
   since: "sinds",
-  excepts: "behalve ik, behalve mij",
   joins: "en",
   supposes:
     "als, stel, stel dat, veronderstel, misschien, zou, zouden, wil, hoop, wens, indien, wellicht, van plan, overweeg, mocht, droomde, gedroomd, droom",
