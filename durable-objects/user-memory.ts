@@ -255,7 +255,9 @@ export class UserMemory extends (DurableObject as WithAnswers) implements Served
 
   // Restore
 
-  restart() {
+  restart(...[token]: Args<"restart">) {
+    // A late call ends no later session, and with it nobody's call. A Worker of the former version names no restore.
+    if (token !== undefined && !this.#parts.restorer.waits(token)) return;
     this.ctx.abort("the object begins anew with an earlier state");
   }
 

@@ -476,8 +476,8 @@ export interface RestoreRpc {
   previewRestore(at: number): Promise<Result<RestorePreview>>;
   /** The next session begins with the state of then. */
   beginRestore(mark: RestoreMark): Promise<Result<null>>;
-  /** Ends the session: the call fails. */
-  restart(): Promise<void>;
+  /** Ends the session if it waits for this restore: then this call and all others fail. */
+  restart(token?: string): Promise<void>;
   /** Null after the last step. */
   stepRestore(owner: UserHash, mark: RestoreMark, place: RestorePlace): Promise<Result<RestorePlace | null>>;
 }

@@ -2,17 +2,18 @@
 import { createScheduledController, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
-import type { RestoreMark } from "../../src/contract/user-memory.ts";
-import { userHash } from "../../src/domain/ids.ts";
+import type { RestoreMark, UserMemoryRpc } from "../../src/contract/user-memory.ts";
+import { type UserHash, userHash } from "../../src/domain/ids.ts";
+import { restoreUser } from "../../src/worker/use-cases/restore.ts";
 import { call, newUser } from "../call.ts";
 import { START, control, restore as restoreControl } from "../doubles/control.ts";
-import { bindVectorize } from "../doubles/ports.ts";
+import { bindVectorize, faultyPorts } from "../doubles/ports.ts";
 import { takeState } from "../doubles/storage.ts";
 import { VectorizeDouble } from "../doubles/vectorize.ts";
 import { ring } from "../ingest/calls.ts";
 import { forget, get, listTexts, patch, remember, remembered } from "../memory-calls.ts";
 import { append, create, said, say, threadOf } from "../thread-calls.ts";
-import worker from "../worker.ts";
+import worker, { type UserMemory } from "../worker.ts";
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 beforeEach(() => {
@@ -210,6 +211,86 @@ it("is not begun again by a call that comes late", async () => {
   expect(await (await objectOf(user)).beginRestore(mark)).toEqual({ ok: true, value: null });
   await (await objectOf(user)).restart().catch(() => undefined);
   expect(await said(kept.id)).toEqual(["one", "after done"]);
+});
+
+const overtaken = { ok: false, code: "precondition_failed" };
+
+it("ends no session for a call that comes late", async () => {
+  const { user, at } = await stopped();
+  const { token } = await markOf(user);
+  expect((await restore(user, { at, dryRun: false })).body.status).toBe("done");
+  await expect((await objectOf(user)).restart(token)).resolves.toBeUndefined();
+});
+
+it.each(["the same", "another"])(
+  "is not begun again by a late call behind a restore to %s time",
+  async (to) => {
+    const { user, at, kept } = await stopped();
+    const [mark, object] = [await markOf(user), await objectOf(user)];
+    if (to === "the same") await restore(user, { at, dryRun: false });
+    later(1000);
+    await snapshot(user);
+    const second = to === "the same" ? at : (control.clockAt ?? START);
+    expect((await restore(user, { at: second, dryRun: false })).body.status).toBe("done");
+    await append(kept.id, [say("after done")]);
+    expect(await object.beginRestore(mark)).toMatchObject(overtaken);
+    expect(await object.stepRestore(await userHash(user), mark, { part: "begin" })).toMatchObject(overtaken);
+    await object.restart().catch(() => undefined);
+    expect((await said(kept.id)).at(-1)).toBe("after done");
+  },
+);
+
+it("waits for its earlier state whatever late calls of a former one do", async () => {
+  const { user, at } = await stopped();
+  const [former, object, hash] = [await markOf(user), await objectOf(user), await userHash(user)];
+  later(1000);
+  await snapshot(user);
+  control.d1NextWrites = ["ok", "ok", "before"];
+  await restore(user, { at: control.clockAt ?? START, dryRun: false });
+  const mark = await markOf(user);
+  expect(mark.at).toBeGreaterThan(at);
+  expect(await object.beginRestore(mark)).toEqual({ ok: true, value: null });
+  expect(await object.beginRestore(former)).toMatchObject(overtaken);
+  expect(await object.stepRestore(hash, former, { part: "begin" })).toMatchObject(overtaken);
+  expect(await object.stepRestore(hash, mark, { part: "begin" })).toEqual({
+    ok: true,
+    value: { part: "begin" },
+  });
+});
+
+it.each(["beginRestore", "stepRestore", "startReindex"])(
+  "goes on where the cron ends the object under its %s",
+  async (method) => {
+    const { user, at, kept } = await stopped();
+    let ends = 1;
+    const userMemory = (owner: UserHash) => {
+      const object = env.USER_MEMORY.getByName(owner) as unknown as UserMemoryRpc;
+      return new Proxy(object, {
+        get: (_, name) =>
+          name === method && ends-- > 0 ? () => object.restart() : Reflect.get(object, name, object),
+      });
+    };
+    const ports = { ...faultyPorts(env), userMemory };
+    const owner = await userHash(user);
+    expect(await restoreUser(ports, owner, { at, dryRun: false })).toMatchObject({
+      value: { status: "done" },
+    });
+    expect(ends).toBeLessThan(1);
+    expect(await said(kept.id)).toEqual(["one"]);
+  },
+);
+
+it("still waits for its earlier state where a second call cannot begin it", async () => {
+  const { user } = await stopped();
+  const [mark, object] = [await markOf(user), await objectOf(user)];
+  await object.beginRestore(mark);
+  control.bookmarkRefused = true;
+  // Within the object: workerd also reports an error that leaves one.
+  await runInDurableObject(object, (one: UserMemory) =>
+    expect(one.beginRestore(mark)).rejects.toThrow("the bookmark is refused"),
+  );
+  const refused = { ok: false, code: "storage_unavailable" };
+  expect(await object.eraseUser({ hash: await userHash(user), id: user })).toMatchObject(refused);
 });
 
 it("loses no later write where the cron goes on with it meanwhile", async () => {

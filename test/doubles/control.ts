@@ -103,6 +103,8 @@ export const control = {
   goodTransactions: 0,
   /** True if a user's object dies when it has deleted its storage. */
   diesAfterDeleteAll: false,
+  /** True if a user's object cannot ask for an earlier state. */
+  bookmarkRefused: false,
   /** True for a write to D1 that hangs, which it does for good. */
   hanging: false,
 };

@@ -87,6 +87,7 @@ export function keepStates(ctx: DurableObjectState): DurableObjectState {
     },
     onNextSessionRestoreBookmark: {
       value: async (bookmark: string) => {
+        if (control.bookmarkRefused) throw new Error("the bookmark is refused");
         const found = states.get(id)?.find(({ at }) => String(at) === bookmark);
         if (found !== undefined) pending.set(id, found);
         return "before";

@@ -44,6 +44,7 @@ type RestorerDependencies = {
 const MARK = "restore";
 /** The key of the last restore that this object has come back from: a late call does not begin it again. */
 const ENDED = "restored";
+const OVERTAKEN = fail("precondition_failed", { message: "A later restore of this user has begun." });
 /** Rows of D1 that one step reads or writes. */
 const SLICE = 100;
 /** Room for numbers that are used between the look at them and the restart. */
@@ -55,6 +56,8 @@ const [NUMBERS, THREADS] = [1_000_000, 1_000];
  */
 export class Restorer {
   readonly #deps: RestorerDependencies;
+  /** True if the platform sets the next session back. */
+  #setsBack = false;
 
   constructor(deps: RestorerDependencies) {
     this.#deps = deps;
@@ -63,6 +66,11 @@ export class Restorer {
   /** True if the next session begins with an earlier state: what is erased now would come back. */
   get isArmed(): boolean {
     return this.#deps.storage.kv.get(MARK) !== undefined;
+  }
+
+  /** True if the next session begins with the earlier state of this restore. */
+  waits(token: string): boolean {
+    return this.#deps.storage.kv.get(MARK) === token;
   }
 
   /** Counts all that is lost and that comes back. Fails if there is no state of that time. */
@@ -93,6 +101,7 @@ export class Restorer {
     const { storage, removals, erasureEpoch } = this.#deps;
     const bookmark = await this.#bookmarkAt(at);
     if (storage.kv.get(ENDED) === token) return ok(null);
+    if (this.#isOvertaken(token)) return OVERTAKEN;
     // Something may be erased since the preview. Later erasures see the mark.
     const { current } = erasureEpoch;
     if (current !== epoch || removals.erasedSince(at)) return fail("erased_since");
@@ -102,15 +111,20 @@ export class Restorer {
       await storage.sync();
       await storage.onNextSessionRestoreBookmark(bookmark.value);
     } catch (error) {
-      storage.kv.delete(MARK);
+      // Another call may have armed it meanwhile.
+      if (!this.#setsBack) storage.kv.delete(MARK);
       throw error;
     }
+    this.#setsBack = true;
+    // A call that failed beside this one may have deleted it.
+    if (!this.#isOvertaken(token)) storage.kv.put(MARK, token);
     return ok(null);
   }
 
   /** One step after the restart. Returns the next one, or null after the last; `begin` if the object is not set back yet. */
   async step(owner: UserHash, mark: RestoreMark, place: RestorePlace): Promise<Result<RestorePlace | null>> {
-    if (this.#deps.storage.kv.get(MARK) === mark.token) return ok({ part: "begin" });
+    if (this.waits(mark.token)) return ok({ part: "begin" });
+    if (this.#isOvertaken(mark.token)) return OVERTAKEN;
     switch (place.part) {
       case "begin":
         this.#comeBack(mark);
@@ -122,6 +136,15 @@ export class Restorer {
       default:
         return this.#unlist(owner, place.after);
     }
+  }
+
+  /**
+   * True if a later restore was begun: a late call of this one would set back what was written since. Tokens sort by their time. A mark
+   * in the state of then is older than the restore that came back to it.
+   */
+  #isOvertaken(token: string): boolean {
+    const { kv } = this.#deps.storage;
+    return [MARK, ENDED].some((key) => (kv.get<string>(key) ?? "") > token);
   }
 
   async #bookmarkAt(at: number): Promise<Result<string>> {

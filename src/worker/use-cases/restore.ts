@@ -62,7 +62,7 @@ export async function endRestore(needs: Needs, owner: UserHash): Promise<void> {
 }
 
 /** Failures that stay, and end the restore. */
-const FINAL: readonly ErrorCode[] = ["erased_since", "restore_unavailable"];
+const FINAL: readonly ErrorCode[] = ["erased_since", "restore_unavailable", "precondition_failed"];
 
 async function resume(needs: Needs, job: JobRow, steps: number): Promise<void> {
   try {
@@ -89,7 +89,7 @@ async function proceed(needs: Needs, given: JobRow, steps = STEPS): Promise<Resu
     if (!next.ok && !FINAL.includes(next.code)) return next;
     const isLast = !next.ok || next.value === null;
     // The index and Vectorize follow the memories. Before the job ends: it may be started twice.
-    if (next.ok && isLast) await userMemory(owner).startReindex(owner);
+    if (next.ok && isLast) await twice(() => userMemory(owner).startReindex(owner));
     const position = next.ok ? JSON.stringify(next.value) : job.position;
     const to = { position, done, finishedAt: isLast ? now() : null };
     const from = job;
@@ -111,16 +111,25 @@ async function step(
   { restoring, progress }: { restoring: Restoring; progress: Progress },
 ): Promise<Result<Progress | null>> {
   if (progress.part === "begin" && progress.begun !== true) {
-    const begun = await userMemory(owner).beginRestore(restoring);
+    const begun = await twice(() => userMemory(owner).beginRestore(restoring));
     return begun.ok ? ok({ part: "begin", begun: true }) : begun;
   }
-  const next = await userMemory(owner).stepRestore(owner, restoring, progress);
+  const next = await twice(() => userMemory(owner).stepRestore(owner, restoring, progress));
   if (!next.ok || next.value?.part !== "begin") return next;
   // It is not set back yet. The object ends, and with it the call.
   await userMemory(owner)
-    .restart()
+    .restart(restoring.token)
     .catch(() => undefined);
   return ok({ part: "begin", begun: true });
+}
+
+/** The call and the cron may both go on with a restore: the one ends the object under a call of the other, once. */
+async function twice<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch {
+    return call();
+  }
 }
 
 // Both were written above.
