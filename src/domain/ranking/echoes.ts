@@ -1,5 +1,6 @@
 import { asksForQuestions } from "./asks.ts";
 import type { Judgement, Reading, StatementWeights } from "./judgement.ts";
+import { opensQuestion } from "./statements.ts";
 
 /** A text says what the question says if it has more than this share of its words. */
 const HALF = 0.5;
@@ -20,7 +21,8 @@ export function judgeEchoes(
   judged: readonly Judgement[],
   { question, questionStems, readings, weights }: Echoes,
 ): void {
-  if (asksForQuestions(question)) return;
+  // A search by one word looks for whatever has it.
+  if (asksForQuestions(question) || (questionStems.size < 2 && !opensQuestion(question))) return;
   const states = YES_OR_NO.test(question);
   for (const { i, one, onlyAsks, news, words } of readings) {
     const judgement = judged[i];

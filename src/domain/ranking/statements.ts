@@ -29,6 +29,8 @@ const GROUND =
 /** The share of a question's stems that another question has which asks the same. What it states beside that is about something else. */
 const SAME = 0.7;
 
+export const opensQuestion = (text: string): boolean => OPENS.test(text);
+
 /** The statements of a text, apart from its questions. */
 export type Statements = {
   /** Nothing: it only asks, or says that nothing is known. */
