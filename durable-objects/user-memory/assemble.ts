@@ -56,7 +56,7 @@ export function assemble(ctx: DurableObjectState, ports: Ports, objectOf: (owner
       messages: threads.messages,
       recall: recalls.recall,
       log: ground.recallLog,
-      conversations: threads.conversations,
+      beginnings: threads.beginnings,
       objectOf,
       tokenCounter: ports.tokenCounter,
     }),
@@ -75,7 +75,7 @@ type Working = Threads &
 
 /** The chores of the alarm. Each start of the object schedules the resumable ones too. */
 function choresOf({ vectors, merger, pages, answers, entries }: Ground, rooms: Working) {
-  const { embedding, expiry, conversations, purger } = rooms;
+  const { embedding, expiry, listing, purger } = rooms;
   const currentModel = () => embedding.target()?.model ?? null;
   const resumable: Record<string, Chore> = {
     memories: expiry,
@@ -104,7 +104,7 @@ function choresOf({ vectors, merger, pages, answers, entries }: Ground, rooms: W
     },
     entries: entries.expirySweep,
     answers,
-    catalogue: conversations,
+    catalogue: listing,
     ...resumable,
   };
   return { chores, resumable };

@@ -25,6 +25,8 @@ import { RetentionDrive } from "../retention/retention-drive.ts";
 import { Restorer } from "../restore/restorer.ts";
 import { AgedMessages } from "../threads/aged-messages.ts";
 import { Conversations } from "../threads/conversations.ts";
+import { ThreadBeginnings } from "../threads/thread-beginnings.ts";
+import { ThreadListing } from "../threads/thread-listing.ts";
 import { MessagePurger } from "../threads/message-purger.ts";
 import { ThreadMessages } from "../threads/thread-messages.ts";
 import { IngestRunner } from "../ingest/ingest-runner.ts";
@@ -53,17 +55,19 @@ export function assembleThreads(ground: Ground, ports: Ports, { log: erasures }:
   const { stores, sql, erasureEpoch, entries: entryStore } = ground;
   const purger = new MessagePurger({ ...ground, messages: stores.messages, erasures });
   const { catalogue, unlisted } = ports;
-  const conversations = new Conversations({ ...ground, catalogue, unlisted, purger });
-  erasureEpoch.onRaised(() => conversations.rewriteCatalogue());
+  const listing = new ThreadListing({ ...ground, catalogue, unlisted });
+  const beginnings = new ThreadBeginnings({ ...ground, listing });
+  const conversations = new Conversations({ ...ground, listing, purger });
+  erasureEpoch.onRaised(() => listing.rewriteCatalogue());
   const ingestStore = new IngestStore(sql);
   const messages = new ThreadMessages({
     ...ground,
     indexNow: (text) => indexedNow(ports, text),
-    messagesChanged: (id) => conversations.messagesChanged(id),
+    messagesChanged: (id) => listing.messagesChanged(id),
     messageDeleted: ({ n }, seq) => ingestStore.forgetMessage(n, seq),
   });
   const entries = new Entries({ ...ground, entries: entryStore, messages });
-  return { purger, conversations, messages, ingestStore, entries };
+  return { purger, listing, beginnings, conversations, messages, ingestStore, entries };
 }
 
 export type Memories = ReturnType<typeof assembleMemories>;
@@ -135,12 +139,12 @@ export function assembleChanges(
 export function assembleTransfer(
   ground: Ground,
   { records, embedder: { model } }: Ports,
-  { conversations, messages, memoryIndex, pendingWrites }: Threads & Memories,
+  { listing, beginnings, messages, memoryIndex, pendingWrites }: Threads & Memories,
 ) {
   return {
-    reindexer: new Reindexer({ ...ground, records, index: memoryIndex, pendingWrites, model, conversations }),
+    reindexer: new Reindexer({ ...ground, records, index: memoryIndex, pendingWrites, model, listing }),
     exporter: new Exporter(ground),
-    importer: new Importer({ ...ground, messages, conversations }),
+    importer: new Importer({ ...ground, messages, listing, beginnings }),
   };
 }
 
@@ -195,7 +199,7 @@ export function assembleRetention(
   rooms: Threads & Memories,
 ) {
   const aged = new AgedMessages(ground.sql);
-  const { conversations, ingestStore, pendingWrites: pending, forgetter } = rooms;
+  const { listing, conversations, ingestStore, pendingWrites: pending, forgetter } = rooms;
   const drive: RetentionDrive = new RetentionDrive({
     ...ground,
     store: ground.retention,
@@ -204,6 +208,7 @@ export function assembleRetention(
     conversations: new AgedConversations({
       ...ground,
       aged,
+      listing,
       conversations,
       ingestStore,
       noted: (counts) => drive.noted(counts),
@@ -234,7 +239,7 @@ export function assembleErasure(
   rooms: Fences & Threads & Memories & Recalls & ReturnType<typeof assembleRestore> & { abort: () => void },
 ) {
   const { sql, table, vectors, owner, stores, index, erasureEpoch, recallLog } = ground;
-  const { conversations, memoryWrites, ingestStore, restorer } = rooms;
+  const { listing, conversations, memoryWrites, ingestStore, restorer } = rooms;
   const tables = new ErasedTables(sql, erasureEpoch);
   const reset = new StorageReset({ ...ground, ...rooms, tables, migrations });
   const steps = new ErasureSteps({ ...ground, ...rooms, tables, reset, records, signIns, jobs });
@@ -242,7 +247,7 @@ export function assembleErasure(
   const parts = [vectors, memoryWrites, owner, recallLog, stores.threads, index, ingestStore];
   return {
     erasures: register,
-    eraser: new Eraser({ register, parts, tables, table, conversations, steps, restorer }),
+    eraser: new Eraser({ register, parts, tables, table, listing, conversations, steps, restorer }),
     erasureDrive: new ErasureDrive({ ...ground, ...rooms, steps, records, receipts }),
   };
 }

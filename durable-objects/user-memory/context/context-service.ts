@@ -11,7 +11,7 @@ import type {
   PlacedSection,
   PromptContext,
 } from "../../../src/contract/user-memory.ts";
-import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadBeginnings } from "../threads/thread-beginnings.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { RecallService } from "../recall/recall-service.ts";
@@ -29,14 +29,14 @@ type ContextDependencies = Omit<ItemDependencies, "standing"> &
   Pick<PromptParts, "transactions" | "erasureEpoch" | "tokenCounter" | "now"> & {
     recall: RecallService;
     log: Pick<RecallLog, "note">;
-    conversations: Pick<Conversations, "resume">;
+    beginnings: Pick<ThreadBeginnings, "resume">;
     /** The object of a shared owner. */
     objectOf: (owner: UserHash) => OwnerObject;
   };
 
 /** Makes the memory of a prompt: a stable block for the thread, and a block for each turn, which is kept with it. */
 export class ContextService {
-  readonly #conversations: Pick<Conversations, "resume">;
+  readonly #beginnings: Pick<ThreadBeginnings, "resume">;
   readonly #parts: PromptParts;
 
   constructor(deps: ContextDependencies) {
@@ -47,7 +47,7 @@ export class ContextService {
     const items = new ContextItems({ ...deps, standing });
     const choices = new LayerChoices({ table, memorySource, entries, compactions, standing });
     const search = new LayerSearch({ recall, items, shared, now });
-    this.#conversations = deps.conversations;
+    this.#beginnings = deps.beginnings;
     this.#parts = {
       ...deps,
       items,
@@ -84,7 +84,7 @@ export class ContextService {
   async #thread({ threadId, thread: named }: ContextRequest): Promise<Result<StoredThread | null>> {
     let id = threadId;
     if (named !== undefined) {
-      const resumed = await this.#conversations.resume(named.owner, named.newId, { agent: named.agent });
+      const resumed = await this.#beginnings.resume(named.owner, named.newId, { agent: named.agent });
       if (!resumed.ok) return resumed;
       ({ id } = resumed.value.thread);
     }

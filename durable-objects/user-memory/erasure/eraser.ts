@@ -6,6 +6,7 @@ import type { Erasure } from "../../../src/domain/schema/erasure.ts";
 import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadListing } from "../threads/thread-listing.ts";
 import type { ErasedTables } from "./erased-tables.ts";
 import { hulls, rangesOf } from "./erasure-log.ts";
 import { type ErasureRegister, NOT_FENCED } from "./erasure-register.ts";
@@ -17,6 +18,7 @@ export type EraserDependencies = {
   parts: readonly Erasable[];
   tables: ErasedTables;
   table: MemoryTable;
+  listing: ThreadListing;
   conversations: Conversations;
   steps: ErasureSteps;
   /** A restore that is armed holds back an erasure. */
@@ -57,7 +59,7 @@ export class Eraser {
 
   /** One thread, but for messages that a fork of it shows; the failure `not_found` if there is none. */
   async eraseThread({ hash }: Pick<Owner, "hash">, threadId: string): Promise<Result<Erasure>> {
-    const { register, conversations } = this.#deps;
+    const { register, listing, conversations } = this.#deps;
     if (this.#refusal !== null) return this.#refusal;
     const running = register
       .running()
@@ -69,7 +71,7 @@ export class Eraser {
       return fail("not_found", { details: [{ path: "body.threadId", message: "is no thread" }] });
     const fenced = await this.#fenced(id);
     // Removes the thread from the list before the caller gets its answer.
-    if (!fenced.ok || (await conversations.removeFromCatalogue(threadId))) return fenced;
+    if (!fenced.ok || (await listing.removeFromCatalogue(threadId))) return fenced;
     return fail("storage_unavailable", { message: NOT_FENCED });
   }
 

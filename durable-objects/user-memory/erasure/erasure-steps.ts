@@ -10,6 +10,7 @@ import type { MemoryTable } from "../memories/memory-table.ts";
 import type { MemoryForgetter } from "../memories/memory-forgetter.ts";
 import type { WordMerger } from "../search-index/word-merger.ts";
 import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadListing } from "../threads/thread-listing.ts";
 import type { MessagePurger } from "../threads/message-purger.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { ErasedTables } from "./erased-tables.ts";
@@ -26,6 +27,7 @@ type ErasureStepsDependencies = {
   merger: WordMerger;
   table: MemoryTable;
   forgetter: Pick<MemoryForgetter, "forgetFound">;
+  listing: ThreadListing;
   conversations: Conversations;
   purger: MessagePurger;
   vectors: VectorSync;
@@ -111,7 +113,7 @@ export class ErasureSteps {
       return now + LOOK_AGAIN_MS;
     const landing =
       erased.what === "thread" && open.includes("threads")
-        ? this.#deps.conversations.landsUntil(erased.threadId)
+        ? this.#deps.listing.landsUntil(erased.threadId)
         : null;
     if (landing === null && open.some((store) => store !== "vectors")) return now;
     const landed = Math.max(now + LOOK_AGAIN_MS, landing ?? 0);
@@ -240,10 +242,10 @@ export class ErasureSteps {
 
   /** Done once D1 has no row of the thread, and no write that was lost on its way can bring one. */
   async #threadGone(threadId: string): Promise<boolean> {
-    const { records, conversations, now } = this.#deps;
-    const landed = conversations.landsUntil(threadId) <= now();
+    const { records, listing, conversations, now } = this.#deps;
+    const landed = listing.landsUntil(threadId) <= now();
     const there = await records.hasThread(threadId);
-    if (there) await conversations.removeFromCatalogue(threadId, { again: true });
+    if (there) await listing.removeFromCatalogue(threadId, { again: true });
     // A thread that has this id again, from an import, has a row of its own.
     return landed && (!there || conversations.get(threadId).ok);
   }

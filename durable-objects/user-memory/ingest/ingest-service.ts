@@ -10,7 +10,7 @@ import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 import type { IngestRequest } from "../../../src/contract/user-memory.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadBeginnings } from "../threads/thread-beginnings.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
@@ -24,7 +24,7 @@ import { type Placed, placeMessages, storedTexts, textOf } from "./message-place
 type IngestServiceDependencies = {
   store: IngestStore;
   stores: ThreadStores;
-  conversations: Pick<Conversations, "beginWith">;
+  beginnings: Pick<ThreadBeginnings, "beginWith">;
   messages: Pick<ThreadMessages, "append" | "replace" | "deleteMessage">;
   runner: IngestRunner;
   transactions: Transactions;
@@ -92,7 +92,7 @@ export class IngestService {
 
   #start(owner: Owner, request: IngestRequest, once: IdempotencyKey | undefined): Promise<Result<Ingested>> {
     const { threadId, session, newThreadId } = request;
-    const { stores, conversations, transactions } = this.#deps;
+    const { stores, beginnings, transactions } = this.#deps;
     const existing = () => {
       if (threadId !== undefined) return stores.threads.get(threadId);
       return this.#threadOf(session, request);
@@ -102,7 +102,7 @@ export class IngestService {
     if (known !== null)
       return Promise.resolve(transactions.run(once && { ...once, about: known.id }, () => act(known)));
     if (threadId !== undefined || session === undefined) return Promise.resolve(fail("not_found"));
-    return conversations.beginWith<Ingested>(
+    return beginnings.beginWith<Ingested>(
       owner,
       newThreadId,
       { fields: {}, ...(once && { once }) },

@@ -15,7 +15,7 @@ import type { RetentionStore } from "../core/retention-store.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { PendingWrites } from "../memories/pending-writes.ts";
-import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadListing } from "../threads/thread-listing.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import { lostPositions, lostSince, threadEnds } from "./lost-since.ts";
@@ -28,7 +28,7 @@ type RestorerDependencies = {
   removals: Removals;
   erasureEpoch: Pick<ErasureEpoch, "current">;
   transactions: Transactions;
-  conversations: Pick<Conversations, "rewriteCatalogue" | "catalogueAgain">;
+  listing: Pick<ThreadListing, "rewriteCatalogue" | "catalogueAgain">;
   pending: PendingWrites;
   records: Pick<MemoryRecords, "all" | "write">;
   erasures: Pick<ErasureRecords, "eraseVersions">;
@@ -161,7 +161,7 @@ export class Restorer {
    * are those of now.
    */
   #comeBack({ token, own, ends = [], numbers: { version, change, thread } }: RestoreMark): void {
-    const { storage, transactions, table, removals, stores, conversations, ...deps } = this.#deps;
+    const { storage, transactions, table, removals, stores, listing, ...deps } = this.#deps;
     if (storage.kv.get(ENDED) === token) return;
     transactions.atomically(() => {
       storage.kv.put(ENDED, token);
@@ -178,7 +178,7 @@ export class Restorer {
       deps.retentionDrive.set({ own });
     });
     deps.alarms.scheduleBy(deps.now());
-    conversations.rewriteCatalogue();
+    listing.rewriteCatalogue();
   }
 
   /** Removes from D1 what the object does not have. */
@@ -229,9 +229,9 @@ export class Restorer {
 
   /** Lets the catalogue drop threads that the object does not have. */
   async #unlist(owner: UserHash, after?: readonly [number, string]): Promise<Result<RestorePlace | null>> {
-    const { catalogue, stores, conversations } = this.#deps;
+    const { catalogue, stores, listing } = this.#deps;
     const rows = await catalogue.list({ owner, limit: SLICE, ...(after && { after }) });
-    for (const { id } of rows) if (stores.threads.get(id) === null) conversations.catalogueAgain(id);
+    for (const { id } of rows) if (stores.threads.get(id) === null) listing.catalogueAgain(id);
     const last = rows.length < SLICE ? undefined : rows.at(-1);
     return ok(last === undefined ? null : { part: "threads", after: [last.createdAt, last.id] });
   }

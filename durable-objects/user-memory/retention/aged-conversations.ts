@@ -5,6 +5,7 @@ import type { IngestStore } from "../ingest/ingest-store.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
 import type { AgedMessages } from "../threads/aged-messages.ts";
 import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadListing } from "../threads/thread-listing.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 
@@ -13,6 +14,7 @@ export type AgedConversationsDependencies = {
   aged: AgedMessages;
   index: SearchIndex;
   ingestStore: IngestStore;
+  listing: ThreadListing;
   conversations: Conversations;
   transactions: Transactions;
   /** Called in the transaction of each deletion. */
@@ -118,7 +120,7 @@ export class AgedConversations {
     threads: readonly number[],
     { gone, positions }: { gone: readonly PositionRange[]; positions: readonly number[] },
   ): void {
-    const { stores, index, ingestStore, conversations, noted } = this.#deps;
+    const { stores, index, ingestStore, listing, noted } = this.#deps;
     index.removeRanges([...gone]);
     const seqs = positions.map(seqOf);
     for (const n of threads) {
@@ -128,7 +130,7 @@ export class AgedConversations {
       const thread = id === null ? null : stores.threads.get(id);
       if (thread === null) continue;
       this.#deleteSummaries(thread, [Math.min(...seqs), Math.max(...seqs)]);
-      conversations.messagesChanged(thread.id);
+      listing.messagesChanged(thread.id);
     }
     noted({ messages: positions.length });
   }

@@ -63,3 +63,22 @@ export function threadOf(row: Row): StoredThread {
     updatedAt: row.updated_at,
   };
 }
+
+/** The thread as callers see it. `userId`: null if the object has not learned it. */
+export function viewOf(stored: StoredThread, userId: string | null): Thread {
+  const {
+    n: _n,
+    lastSeq: _lastSeq,
+    parent: _parent,
+    forkSeq: _forkSeq,
+    importing: _importing,
+    speakers,
+    ...thread
+  } = stored;
+  const owners = speakers?.owners ?? null;
+  return {
+    ...thread,
+    ...(owners !== null && { owners: [...owners] }),
+    ...(userId !== null && { userId }),
+  };
+}

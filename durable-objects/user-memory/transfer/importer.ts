@@ -5,7 +5,8 @@ import type { Trust } from "../../../src/domain/schema/provenance.ts";
 import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadBeginnings } from "../threads/thread-beginnings.ts";
+import type { ThreadListing } from "../threads/thread-listing.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf, positionsOf } from "../core/position.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
@@ -26,7 +27,8 @@ type ImporterDependencies = {
   messages: ThreadMessages;
   entries: EntryStore;
   quota: QuotaGuard;
-  conversations: Conversations;
+  listing: Pick<ThreadListing, "importing">;
+  beginnings: Pick<ThreadBeginnings, "imported">;
   erasureEpoch: Pick<ErasureEpoch, "current">;
   alarms: AlarmScheduler;
   now: () => number;
@@ -75,7 +77,7 @@ export class Importer {
     // Nothing waits between this and the transaction, but for the catalogue: `announceAndBegin` looks again.
     if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
-    return this.#deps.conversations.importing(owner, lines, () => ok(this.#takeAll(owner, items, trust)));
+    return this.#deps.listing.importing(owner, lines, () => ok(this.#takeAll(owner, items, trust)));
   }
 
   #takeAll(owner: Owner, items: readonly ImportItem[], trust: Trust | undefined): Imported {
@@ -135,7 +137,7 @@ export class Importer {
   }
 
   #thread(owner: Owner, line: Of<"thread">, threadIsInImport: boolean): Result<Outcome> {
-    const { stores, conversations } = this.#deps;
+    const { stores, beginnings } = this.#deps;
     const there = stores.threads.any(line.id);
     if (there !== null) return ok(this.#known(there, line));
     const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
@@ -150,7 +152,7 @@ export class Importer {
     // The shared messages are there; hidden ones follow in lines of their own.
     for (const shared of [...stores.lineage.segments(thread)].slice(1))
       stores.threads.lengthen([thread.n], stores.messages.count(positionsOf(shared)));
-    conversations.imported(owner, line.deleted === true ? null : line.id);
+    beginnings.imported(owner, line.deleted === true ? null : line.id);
     return ok("imported");
   }
 

@@ -1,7 +1,7 @@
 import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Reindex } from "../../../src/domain/schema/reindex.ts";
-import type { Conversations } from "../threads/conversations.ts";
+import type { ThreadListing } from "../threads/thread-listing.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { MemoryIndex } from "../memories/memory-index.ts";
 import type { MemoryTable, VersionKey } from "../memories/memory-table.ts";
@@ -22,7 +22,7 @@ type ReindexerDependencies = {
   memorySource: Pick<MemoryDocuments, "documents">;
   pendingWrites: Pick<PendingWrites, "betweenWrites" | "isBeingDeleted">;
   erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
-  conversations: Pick<Conversations, "rewriteCatalogue">;
+  listing: Pick<ThreadListing, "rewriteCatalogue">;
   /** The model whose vectors Vectorize is to hold. */
   model: string;
   now: () => number;
@@ -58,7 +58,7 @@ export class Reindexer {
     sql.exec("DELETE FROM reindex");
     sql.exec("INSERT INTO reindex (owner, started_at, due_at) VALUES (?, ?, ?)", owner, now, now);
     // D1 may have been set back: it lists each thread that the object has.
-    this.#deps.conversations.rewriteCatalogue();
+    this.#deps.listing.rewriteCatalogue();
   }
 
   state(): Omit<Reindex, "pending"> {
