@@ -10,7 +10,7 @@ import {
 import { TombstoneRanges } from "../../durable-objects/user-memory/core/tombstone-ranges.ts";
 import { MemoryDocuments } from "../../durable-objects/user-memory/memories/memory-documents.ts";
 import { isMessage, SLOTS } from "../../durable-objects/user-memory/core/position.ts";
-import { MessageStore } from "../../durable-objects/user-memory/threads/message-store.ts";
+import { MessageDocuments } from "../../durable-objects/user-memory/threads/message-documents.ts";
 import { userHash } from "../../src/domain/ids.ts";
 import { newUser } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
@@ -112,7 +112,7 @@ it("one by one, some and all: the same documents match, whatever the conditions 
             const last = sql.exec<{ n: number }>("SELECT last_write AS n FROM memory_clock").one().n;
             const tables = {
               memories: new MemoryDocuments(sql),
-              messages: new MessageStore(sql),
+              messages: new MessageDocuments(sql),
               tombstones: new TombstoneRanges(sql),
             };
             for (const q of queries) {

@@ -27,6 +27,7 @@ const READERS: ReadonlySet<string> = new Set(
     "memories memories/memory-documents",
     "memories memories/summaries",
     "messages threads/aged-messages",
+    "messages threads/message-documents",
     "entries restore/lost-since",
     "memories restore/lost-since",
     "messages restore/lost-since",

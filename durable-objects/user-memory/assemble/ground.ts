@@ -91,7 +91,7 @@ function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
   });
   const words = new WordIndex(sql);
   const merger = new WordMerger({ sql, words, alarms, now });
-  const documents = new Documents({ memories: memorySource, messages: stores.messages });
+  const documents = new Documents({ memories: memorySource, messages: stores.documents });
   const index = new SearchIndex(sql, {
     documents,
     vectors: vectors.store,

@@ -105,7 +105,7 @@ export function assembleRecall(ground: Ground, ports: Ports, { messages }: Pick<
     ...ground,
     log,
     search: new HybridSearch(index, memorySource, ports.recall.models),
-    tables: { memories: memorySource, messages: stores.messages, tombstones: new TombstoneRanges(sql) },
+    tables: { memories: memorySource, messages: stores.documents, tombstones: new TombstoneRanges(sql) },
     messages,
     vectorize: ports.vectors,
     ownerId: () => owner.id() ?? table.clock.owner()?.id ?? null,

@@ -21,7 +21,7 @@ import {
   withoutSpeaker,
 } from "../search-index/documents.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
-import { parsed } from "../threads/message-store.ts";
+import { parsed } from "../threads/message-documents.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";

@@ -1,7 +1,7 @@
 import { messageHash, turnNames, userText } from "../../../src/domain/context/message-hash.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
 import type { ContextRequest, PlacedSection } from "../../../src/contract/user-memory.ts";
-import { parsed } from "../threads/message-store.ts";
+import { parsed } from "../threads/message-documents.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { ContextItems, ResolvedSection } from "./context-items.ts";

@@ -2,7 +2,7 @@ import { messageHash, turnNames, userText } from "../../../src/domain/context/me
 import { requestedCalls } from "../../../src/domain/conversation/tool-calls.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import { LAST_SEQ } from "../core/position.ts";
-import { parsed } from "../threads/message-store.ts";
+import { parsed } from "../threads/message-documents.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import { type AskedTurn, placedName } from "./context-store.ts";

@@ -43,7 +43,7 @@ export class StandingMessages {
     const documents: Document[] = [];
     const read: SpeakersById = new Map();
     for (;;) {
-      const page = this.#stores.messages.standing(STANDING, documents.length);
+      const page = this.#stores.documents.standing(STANDING, documents.length);
       documents.push(...page);
       const threads = this.#messages.threadsOf(documents.map(({ n }) => n));
       const items = documents

@@ -3,7 +3,7 @@ import { field } from "../../../src/domain/conversation/message.ts";
 import { checksAgainst } from "../../../src/domain/ingest/checks/check-proposal.ts";
 import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
 import type { RememberBody } from "../../../src/domain/schema/memory.ts";
-import { parsed } from "../threads/message-store.ts";
+import { parsed } from "../threads/message-documents.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";

@@ -4,7 +4,7 @@ import { canonicalJson } from "../../../src/domain/prompt-cache/canonical-json.t
 import type { Json } from "../../../src/domain/schema/bounds.ts";
 import type { Trust } from "../../../src/domain/schema/provenance.ts";
 import type { IngestRequest } from "../../../src/contract/user-memory.ts";
-import { parsed } from "../threads/message-store.ts";
+import { parsed } from "../threads/message-documents.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 import type { StoredThread } from "../threads/thread-row.ts";

@@ -4,7 +4,7 @@ import type { SourceMessage } from "../../../src/domain/ingest/proposal.ts";
 import type { Window } from "../../../src/domain/ingest/window.ts";
 import { writtenText } from "../../../src/domain/memory/message-text.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
-import { parsed } from "../threads/message-store.ts";
+import { parsed } from "../threads/message-documents.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadReader } from "../threads/thread-reader.ts";
 

@@ -8,7 +8,7 @@ import { type TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts
 import { isMessage, type PositionRange } from "../core/position.ts";
 import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { DocumentConditions } from "../search-index/documents.ts";
-import type { MessageStore } from "../threads/message-store.ts";
+import type { MessageDocuments } from "../threads/message-documents.ts";
 
 /** The parts of a recall that restrict its candidates. */
 export type FilterRequest = Pick<SearchRequest, "kinds" | "roles" | "filter"> & {
@@ -20,7 +20,7 @@ export type FilterRequest = Pick<SearchRequest, "kinds" | "roles" | "filter"> & 
 /** The tables that a filter reads. */
 export type FilteredTables = {
   memories: Pick<MemoryDocuments, "among" | "where" | "few" | "hasKind" | "hiddenAt">;
-  messages: Pick<MessageStore, "among" | "where" | "few">;
+  messages: Pick<MessageDocuments, "among" | "where" | "few">;
   tombstones: Pick<TombstoneRanges, "all">;
 };
 

@@ -21,7 +21,7 @@ import { positionOf, type PositionRange, positionsOf, seqOf, threadNumberOf } fr
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import { ONLY_WORDS, type SearchIndex } from "../search-index/search-index.ts";
 import type { IndexedText } from "../search-index/vector-store.ts";
-import { parsed } from "./message-store.ts";
+import { parsed } from "./message-documents.ts";
 import type { StoredThread } from "./thread-row.ts";
 import { changeThread, missing, type ThreadStores } from "./thread-stores.ts";
 import type { Transactions } from "../core/transactions.ts";
@@ -271,7 +271,7 @@ export class ThreadMessages {
 
   /** The newest messages with standing instructions, then those with preferences alone. */
   standing(limit: number): number[] {
-    return this.#stores.messages.standingPositions(limit);
+    return this.#stores.documents.standingPositions(limit);
   }
 
   /** Acts on a thread in one transaction, within the quota. */

@@ -3,6 +3,7 @@ import { CompactionStore } from "./compaction-store.ts";
 import { ThreadForks } from "./thread-forks.ts";
 import { HiddenMessages } from "./hidden-messages.ts";
 import { Lineage } from "./lineage.ts";
+import { MessageDocuments } from "./message-documents.ts";
 import { MessageStore } from "./message-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { GRACE_MS, type RetentionStore } from "../core/retention-store.ts";
@@ -21,6 +22,7 @@ export class ThreadStores {
   readonly forks: ThreadForks;
   readonly lists: ThreadLists;
   readonly messages: MessageStore;
+  readonly documents: MessageDocuments;
   readonly hidden: HiddenMessages;
   readonly compactions: CompactionStore;
   readonly lineage: Lineage;
@@ -32,6 +34,7 @@ export class ThreadStores {
     this.forks = new ThreadForks(sql);
     this.lists = new ThreadLists(sql);
     this.messages = new MessageStore(sql);
+    this.documents = new MessageDocuments(sql);
     this.hidden = new HiddenMessages(sql);
     this.compactions = new CompactionStore(sql);
     this.lineage = new Lineage(this);

@@ -1,7 +1,7 @@
 import { withDeadline } from "../deadline.ts";
 
 /** The rules of a database as an isolate read them. */
-export type Cached<Rules> = { rules: Rules; readAt: number; failedAt?: number };
+type Cached<Rules> = { rules: Rules; readAt: number; failedAt?: number };
 /** Shared by all objects of the isolate. */
 export type RuleCache<Rules> = WeakMap<D1Database, Cached<Rules>>;
 
