@@ -53,7 +53,7 @@ const passes = (statement: Statement): boolean => reasonsAgainst(statement).leng
 function effectsOf(language: Language, all: readonly Judged[]): Effect[] {
   const record = RECORDS[language.code];
   if (record === undefined) return [];
-  const { pleasantries: _, compounds = "", prefixes = "", ...kinds } = record;
+  const { shows: _, pleasantries: __, compounds = "", prefixes = "", ...kinds } = record;
   // The fields' names are the kinds. A record is changed for a moment here, and nowhere else.
   const cues = language.cues as Map<Cue, RegExp>;
   const telling = language.words as Set<string>;

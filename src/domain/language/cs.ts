@@ -20,7 +20,10 @@ export const cs: LanguageWords = {
   past: "bydlel*, žil*, pracoval*, byl jsem, byla jsem, měl jsem, měla jsem, studoval*, kdysi, předtím, tehdy",
   turns: "ale, i když",
   causes: "protože, takže",
+  never: "nikdy, vůbec, žádn*",
+  relates: "kter*, kde",
   since: "od té doby",
+  excepts: "kromě mě, kromě mne",
   joins: "a, i",
   supposes:
     "kdyby*, jestli, pokud, dejme tomu, řekněme, předpokládejme, možná, snad, chtěl*, mohl*, chci, doufám, plánuju, plánuji, přestěhuju, zdálo se, snil*",

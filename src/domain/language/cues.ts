@@ -3,7 +3,7 @@ import { isUnspaced } from "./scripts.ts";
 import type { LanguageWords } from "./words.ts";
 
 /** A kind of words: of a record, or of all. */
-export type Cue = Exclude<keyof LanguageWords, "pleasantries" | keyof Attached>;
+export type Cue = Exclude<keyof LanguageWords, "shows" | "pleasantries" | keyof Attached>;
 type Attached = Pick<LanguageWords, "compounds" | "prefixes">;
 /** The expressions of a language. `words`: whole words that most sentences have, which tell the language. */
 export type Language = {
@@ -14,6 +14,7 @@ export type Language = {
   words: ReadonlySet<string>;
   /** Phrases of some words, which tell it where none of those stands. */
   phrases: RegExp;
+  shows: readonly (readonly [predicate: string, words: RegExp])[];
   pleasantries: string;
 };
 
@@ -59,10 +60,19 @@ export function expressionOf(words: readonly string[], { compounds = "", prefixe
 }
 
 /** Kinds whose words are names and adverbs that other languages have too. */
-const TELLING_NONE: ReadonlySet<Cue> = new Set(["now", "ends", "secrets", "since", "adverbs"]);
+const TELLING_NONE: ReadonlySet<Cue> = new Set([
+  "now",
+  "ends",
+  "secrets",
+  "never",
+  "relates",
+  "since",
+  "excepts",
+  "adverbs",
+]);
 
 export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
-  ([code, { compounds = "", prefixes = "", pleasantries = "", ...record }]) => {
+  ([code, { shows = {}, compounds = "", prefixes = "", pleasantries = "", ...record }]) => {
     const expression = (words: readonly string[]): RegExp => expressionOf(words, { compounds, prefixes });
     // The names of a record's fields are the kinds.
     const kinds = (Object.entries(record) as [Cue, string][]).map(
@@ -74,6 +84,9 @@ export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
       pleasantries,
       isLatin: LATIN.test(record.common),
       cues: new Map(kinds.map(([cue, words]) => [cue, expression(words)])),
+      shows: Object.entries(shows).map(
+        ([predicate, words]) => [predicate, expression(listed(words))] as const,
+      ),
       // A single letter of another language is an article or a preposition.
       words: new Set(
         telling
@@ -96,6 +109,7 @@ const UNKNOWN: Language = {
   cues: new Map(),
   words: new Set(),
   phrases: /(?!)/u,
+  shows: [],
   pleasantries: "",
 };
 
@@ -199,6 +213,15 @@ export const plansSomething = (text: string, { languages }: Pick<LanguageReading
 export const withEnglish = ({ languages }: Pick<LanguageReading, "languages">) => ({
   languages: ENGLISH === undefined ? languages : [ENGLISH, ...languages],
 });
+
+/** True unless each language of a text has words for such a predicate, and the text has none of them. */
+export const shows = ({ said, languages }: LanguageReading, predicate: string): boolean => {
+  const words = wordsIn(predicate).said;
+  return languages.some(
+    (language) =>
+      !language.shows.some(([head, shown]) => words.includes(` ${head}`) && said.search(shown) < 0),
+  );
+};
 
 /** True if a text gives an order to a memory or an assistant, or speaks of them. */
 export const speaksToTheMemory = (text: string): boolean => {

@@ -20,6 +20,7 @@ export const de: LanguageWords = {
   turns: "aber, sondern, obwohl",
   causes: "weil, denn, also, deshalb",
   since: "seit, seitdem",
+  excepts: "außer mir, außer mich, bis auf mich",
   joins: "und",
   supposes:
     "wenn, falls, angenommen, nehmen wir an, würde*, hätte*, wäre*, könnte*, vielleicht, möchte, stell dir vor, wünschte, hoffe, plane, überlege, will, eventuell, sollte, geträumt, träumte, traum",

@@ -21,7 +21,11 @@ export const en: LanguageWords = {
   past: "used to, formerly, previously, back then, in those days, i was a, i was an, i was the, i was vegan, i was vegetarian, i was married, we were, i had a, i had an, we had a, we had an, as a teen, as a teenager, as a student, in my teens, in my twenties",
   turns: "but, although, though, whereas",
   causes: "while, because, so",
+  never:
+    "never, hardly, under no, on no, in no way, at no, by no, no way, not at all, not ever, not since, not until, not till, not before, not after, not during, not when, not often, not much, not yet, not always, not usually, not really, not any, not normally, not regularly, not generally, not currently, no longer, no more, anymore",
+  relates: "that, who, which, whose, where",
   since: "since",
+  excepts: "but me, except me, except for me, besides me, other than me, apart from me, aside from me",
   adverbs: "once, also, then, first, long, *ly",
   joins: "and, n",
   supposes:
@@ -48,6 +52,15 @@ export const en: LanguageWords = {
     "the user, the user's, this user, user is, user has, user wants, user trusts, user prefers, user's, the assistant, the assistant's, ai assistant, this assistant",
   secrets:
     "password*, pass word, passphrase*, pass phrase, passcode*, pass code, api key*, api-key*, api_key*, apikey*, secret key, private key, access token, auth token, bearer, seed phrase, recovery phrase, recovery code*, recovery key, mnemonic, pin code, pin number, pin is, pin-code, cvv, cvc, security code, social security, ssn, account number, bank account, routing number, sort code, iban, credit card, debit card, card number, crypto wallet, wallet address, 2fa, one-time code, one time code, otp, backup phrase, wallet phrase, seed words",
+  shows: {
+    live: "live*, living, move*, based, reside*, home, settled, address",
+    name: "name*, call*, i'm, i am",
+    email: "mail*, email*, e-mail*, reach, write to",
+    age: "old, age*, turn*, years",
+    birthday: "birthday, born",
+    marri: "marri*, wife, husband, spouse",
+    phone: "phone*, number, reach, mobile",
+  },
 };
 
 /** English words of small talk, parted by spaces. A query is searched without them, or a message of them alone has no topic. */

@@ -19,7 +19,10 @@ export const es: LanguageWords = {
   past: "vivía, viví, trabajaba, trabajé, era, tenía, estudiaba, vivíamos, teníamos, antes, antaño, solía",
   turns: "pero, sino, aunque",
   causes: "porque, así que, entonces",
+  never: "nunca, jamás, en absoluto, de ninguna, bajo ninguna, apenas",
+  relates: "que, quien, donde",
   since: "desde",
+  excepts: "menos yo, excepto yo, salvo yo, menos a mí",
   joins: "y, e",
   supposes:
     "si, supongamos, supón, digamos, imaginemos, quizás, quizá, tal vez, ojalá, quisiera, gustaría, podría, sería, tendría, quiero, espero, pienso, a lo mejor, planeo, a punto de, me eché atrás, casi, soñé, soñaba, soñado",

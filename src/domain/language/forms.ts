@@ -6,7 +6,7 @@ const DENYING_LAST = ["de", "hi", "ja", "ko", "nl", "tr", "zh"];
 const WITH_CASES = ["cs", "el", "pl", "ru", "tr", "uk"];
 const ENDING = 2;
 /** Letters that tell a word. */
-const HEAD = 5;
+export const HEAD = 5;
 
 export const isIn = (codes: readonly string[], { languages }: Pick<LanguageReading, "languages">): boolean =>
   languages.some(({ code }) => codes.includes(code));

@@ -20,7 +20,10 @@ export const fr: LanguageWords = {
   past: "j'habitais, j'étais, j'avais, vivais, travaillais, étais, avais, habitais, autrefois, auparavant, avions, étions",
   turns: "mais, quoique",
   causes: "parce, car, donc, alors",
+  never: "jamais, en aucun, aucunement, guère, pas du tout, pas depuis",
+  relates: "qui, que, où",
   since: "depuis",
+  excepts: "sauf moi, à part moi, excepté moi",
   joins: "et",
   supposes:
     "si, supposons, suppose, admettons, imaginons, peut-être, voudrais, aimerais, pourrais, serais, aurais, j'aimerais, j'espère, espère, envisage, je compte, mettons, au cas, rêvé, rêvais, rêve",

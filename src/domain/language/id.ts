@@ -18,7 +18,10 @@ export const id: LanguageWords = {
   past: "dulu, dahulu, pernah, waktu itu, dulunya, sebelumnya",
   turns: "tapi, tetapi, namun",
   causes: "karena, jadi",
+  never: "tidak pernah, sama sekali",
+  relates: "yang",
   since: "sejak",
+  excepts: "kecuali saya, kecuali aku",
   joins: "dan",
   supposes:
     "jika, kalau, misalkan, misalnya, anggap, seandainya, andai, mungkin, semoga, ingin, mau, berharap, berencana, rencana, barangkali, pengen, kepikiran, ragu, hampir, berpikir untuk, mimpi, bermimpi",

@@ -19,7 +19,10 @@ export const it: LanguageWords = {
   past: "abitavo, vivevo, lavoravo, ero, avevo, studiavo, avevamo, eravamo, una volta, un tempo, prima",
   turns: "ma, però, anche se",
   causes: "perché, quindi, allora",
+  never: "mai, affatto, per niente, in nessun*",
+  relates: "che, dove",
   since: "da quando, fin da",
+  excepts: "tranne me, eccetto me, a parte me",
   joins: "e, ed",
   supposes:
     "se, supponiamo, supponi, mettiamo, diciamo, immaginiamo, forse, magari, vorrei, potrei, sarei, avrei, spero, penso di, voglio, ipotizz*, nel caso, sognato, sognavo, sogno",

@@ -20,6 +20,7 @@ export const nl: LanguageWords = {
   turns: "maar, hoewel",
   causes: "omdat, want, dus",
   since: "sinds",
+  excepts: "behalve ik, behalve mij",
   joins: "en",
   supposes:
     "als, stel, stel dat, veronderstel, misschien, zou, zouden, wil, hoop, wens, indien, wellicht, van plan, overweeg, mocht, droomde, gedroomd, droom",

@@ -19,7 +19,10 @@ export const pl: LanguageWords = {
   past: "mieszkał*, pracował*, żył*, byłem, byłam, miałem, miałam, uczył*, kiedyś, dawniej, wtedy",
   turns: "ale, lecz, chociaż, a",
   causes: "bo, ponieważ, więc",
+  never: "nigdy, wcale, w żadn*",
+  relates: "któr*, gdzie",
   since: "odkąd, od kiedy",
+  excepts: "oprócz mnie, poza mną",
   joins: "i, oraz",
   supposes:
     "jeśli, jeżeli, gdyby*, załóżmy, przypuśćmy, może, chyba, chciał*, mógł*, chcę, mam nadzieję, planuję, zamierzam, powiedzmy, śniło, śniłem, śniłam",

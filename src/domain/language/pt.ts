@@ -19,7 +19,10 @@ export const pt: LanguageWords = {
   past: "morava, morei, vivia, trabalhava, trabalhei, era, tinha, estudava, morávamos, tínhamos, antes, antigamente",
   turns: "mas, embora",
   causes: "porque, então",
+  never: "nunca, jamais, de jeito nenhum, de modo nenhum, em nenhum*",
+  relates: "que, onde",
   since: "desde",
+  excepts: "menos eu, exceto eu, salvo eu",
   joins: "e",
   supposes:
     "se, suponha*, digamos, vamos supor, imagine*, talvez, gostaria, queria, poderia, seria, teria, tomara, espero, quero, pretendo, penso em, sonhei, sonhava, sonhado",

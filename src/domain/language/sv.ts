@@ -19,7 +19,10 @@ export const sv: LanguageWords = {
   past: "bodde, levde, arbetade, jobbade, var, hade, pluggade, förut, tidigare, på den tiden",
   turns: "men, fast",
   causes: "eftersom, därför, så",
+  never: "aldrig, inte alls, knappast, under inga",
+  relates: "som, där",
   since: "sedan",
+  excepts: "utom jag, utom mig",
   joins: "och",
   supposes:
     "om, anta, antag, säg att, tänk om, kanske, skulle, vill, hoppas, önskar, planerar, funderar, ifall, drömde, drömt, dröm",

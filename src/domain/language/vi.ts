@@ -18,7 +18,10 @@ export const vi: LanguageWords = {
   past: "từng, trước đây, hồi đó, ngày xưa, trước kia, đã từng",
   turns: "nhưng, tuy",
   causes: "vì, bởi vì, nên",
+  never: "không bao giờ, chưa bao giờ",
+  relates: "mà",
   since: "từ khi",
+  excepts: "trừ tôi",
   joins: "và",
   supposes:
     "nếu, giả sử, giả dụ, có lẽ, có thể, ước gì, giá mà, muốn, hy vọng, định, dự định, tưởng tượng, hay là, mơ thấy, nằm mơ, giấc mơ",

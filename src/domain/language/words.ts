@@ -34,8 +34,14 @@ export type LanguageWords = {
   turns: string;
   /** Ends what a denial before or behind it denies, and nothing else: "because". */
   causes: string;
+  /** Denies all of its clause, wherever it stands: "under no circumstances". */
+  never?: string;
+  /** Begins what is said of a noun before it: "a dog that never barks". */
+  relates?: string;
   /** Before the past, it leaves what stands before that of now: "since I was a kid". */
   since?: string;
+  /** The speaker as the one of whom something is not said: "everyone but me". */
+  excepts?: string;
   /** Words between a speaker and a verb: "once". */
   adverbs?: string;
   /** Ends what a denial behind it denies: "and". */
@@ -72,4 +78,6 @@ export type LanguageWords = {
   compounds?: string;
   /** Letters that are attached before a word: "and". */
   prefixes?: string;
+  /** Words of which a message has to have one to state such a fact, by the beginning of an English predicate. */
+  shows?: Readonly<Record<string, string>>;
 };

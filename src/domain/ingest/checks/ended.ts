@@ -25,12 +25,15 @@ export function deniesAlone(said: LanguageReading, claim: string): boolean {
 
 /**
  * True if a clause denies what it says. Behind "I am 29", "not 92" denies something else, unless denials stand last in the language.
+ * "Not since May" does not, and "that never barks" does.
  */
 export function isDenied({ begun, whole }: Clause, claim: string): boolean {
   if (!has(whole, "denies") || has(begun, "denies") || !has(begun, "self")) return has(whole, "denies");
   const tail = { ...whole, said: whole.said.slice(begun.said.length - 1) };
   const at = Math.min(...placesOf(tail, "denies"));
-  const isBehind = deniesLast(tail) || has({ ...tail, said: tail.said.slice(0, at) }, "self");
+  const own = { ...tail, said: tail.said.slice(0, placesOf(tail, "relates")[0]) };
+  const isBehind =
+    deniesLast(tail) || has(own, "never") || has({ ...tail, said: tail.said.slice(0, at) }, "self");
   return isBehind || deniesAlone({ ...tail, said: tail.said.slice(at - 1) }, claim);
 }
 

@@ -13,6 +13,7 @@ export const reasons = {
   not_stated:
     "The user asks it, plans it, doubts it, says it in a scene, as a hypothesis or of the past, or takes it back.",
   negated: "The user denies it, or it denies what the user or the sources say.",
+  predicate_not_in_source: "The message has no word for what the predicate says.",
   not_about_user:
     "It is about somebody whom the user does not relate to themselves, or somebody else says it of the user.",
 } as const;

@@ -1,13 +1,15 @@
 import {
   type Cue,
+  deniesSomething,
   has,
   isWordOf,
   placesOf,
   type LanguageReading,
   readPart,
+  shows,
   withoutWords,
 } from "../../language/cues.ts";
-import { hasFormOf, isIn, isOfOthers, isSmall } from "../../language/forms.ts";
+import { HEAD, hasFormOf, isIn, isOfOthers, isSmall } from "../../language/forms.ts";
 import { isUnspaced } from "../../language/scripts.ts";
 import { contentStems, needsOf, stem } from "../../memory/content-stems.ts";
 import type { FactProposal } from "../proposal.ts";
@@ -16,6 +18,8 @@ import { isPastVerb } from "./ended.ts";
 import { type Conversation, type CheckedMessage, type Sentence } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 
+/** Words of a question that needs no person. */
+const BRIEF = 4;
 const USER = /^(?:the )?user$/iu;
 const OF_USER = /^(?:the )?user(?:['’]s)?\s+|(?<![\p{L}\p{N}])user(?![\p{Script=Latin}\p{N}])/iu;
 const wordAt = (said: string, at: number): string => said.slice(at).split(" ", 1)[0] ?? "";
@@ -33,6 +37,12 @@ class Persons {
 
   knows(word: string): boolean {
     return this.#known.has(stem(word));
+  }
+
+  /** True if a text has a word that begins as one of the fact: "allergies", "allergic". */
+  areNear({ said }: LanguageReading): boolean {
+    const heads = new Set([...this.#known].map((word) => word.slice(0, HEAD)));
+    return said.split(" ").some((word) => word.length >= HEAD && heads.has(word.slice(0, HEAD)));
   }
 
   /** Where such words stand. */
@@ -89,12 +99,16 @@ export function refusalOfSubject(
   if (isAboutAnother(fact, before, { persons, sentence })) return "not_first_person";
   if (isToldByAnother(begun, persons)) return "not_own_words";
   const all = readPart(text, before);
-  if (has(all, "self") || has(all, "whose")) return null;
+  const question = questionBefore(message, conversation);
+  // "Which phone is it?" "My Pixel."
+  const asked = has(all, "self") ? [] : (question?.reading ?? []);
+  const isShown = [message.reading, asked].flat().some((one) => shows(one, fact.predicate));
+  const shown = isShown ? null : "predicate_not_in_source";
+  if (has(all, "self") || has(all, "whose")) return shown;
   const upTo = { ...before, said: before.said + whole.said };
   if (namesAnother(upTo, persons)) return "not_first_person";
-  const question = questionBefore(message, conversation);
-  if (question !== undefined) return isAboutUser(question, persons) ? null : "not_about_user";
-  return beginsWithName(sentence, persons) ? "not_first_person" : null;
+  if (question !== undefined) return refusalOfAnswer(fact, persons, question, { message, upTo });
+  return beginsWithName(sentence, persons) ? "not_first_person" : shown;
 }
 
 const namesAnother = (upTo: LanguageReading, persons: Persons): boolean =>
@@ -104,7 +118,7 @@ const isAboutAnother = (
   { predicate }: FactProposal,
   before: LanguageReading,
   { persons, sentence }: { persons: Persons; sentence: Sentence },
-): boolean => isOfAnother(before, persons) || hasVerbOfAnother(predicate, sentence);
+): boolean => isWithoutUser(before) || isOfAnother(before, persons) || hasVerbOfAnother(predicate, sentence);
 
 /** "They decided that I am a spy." */
 function isToldByAnother(begun: LanguageReading, persons: Persons): boolean {
@@ -130,6 +144,13 @@ function saysOfRelation(name: string, { before, persons, sentence }: Spoken): bo
   if (persons.names(before).length > 0) return false;
   const { reading } = sentence;
   return !has(withoutWords(before, "plural"), "self") || has(reading, "others") || has(reading, "whose");
+}
+
+/** True if the speaker before the object is the one of whom something is not said: "everyone but me". */
+function isWithoutUser(before: LanguageReading): boolean {
+  const at = last(placesOf(before, "excepts"));
+  if (at < 0) return false;
+  return !has(withoutWords({ ...before, said: before.said.slice(at - 1) }, "excepts"), "self");
 }
 
 /** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */
@@ -195,12 +216,25 @@ function hasVerbOfAnother(predicate: string, { reading }: Sentence): boolean {
   );
 }
 
-/** True if a question is about nobody but the user: a sentence without a person may answer it. */
-function isAboutUser({ reading }: Sentence, persons: Persons): boolean {
+/** Why a sentence without a person does not answer the question before it: that has to ask the user, and about nobody else. */
+function refusalOfAnswer(
+  { predicate, object }: FactProposal,
+  persons: Persons,
+  question: Sentence,
+  { message, upTo }: { message: CheckedMessage; upTo: LanguageReading },
+): Reason | null {
+  const { reading } = question;
+  // "Any food that I should avoid?", "Tea or coffee?"
+  const isBrief = reading.said.split(" ").length - 2 <= BRIEF;
+  const isOfUser = question.has("you") || (question.has("self") && shows(message.reading, predicate));
+  if (question.has("supposes") || !(isOfUser || isBrief || persons.areNear(reading))) return "not_stated";
+  const denies = deniesSomething(`${predicate} ${object}`, reading);
+  if (question.has("denies") !== denies && !(denies && has(upTo, "denies"))) return "negated";
   // The same word is "they" and "you" in some languages.
   const you = placesOf(reading, "you");
+  const isOther = persons.in(reading, "others").some((at) => !you.includes(at));
   const first = you[0] ?? reading.said.length;
   const isAsked = last(placesOf(reading, "asks")) > first;
   const isNamed = persons.names(reading).some((at) => isAsked || at < first);
-  return !isNamed && persons.in(reading, "others").every((at) => you.includes(at));
+  return isOther || isNamed ? "not_about_user" : null;
 }
