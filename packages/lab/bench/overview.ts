@@ -37,7 +37,7 @@ export async function measureOverview(memories: number): Promise<void> {
     await fill(server, memories);
     const rows: string[][] = [];
     let [read, ms] = [0, 0];
-    // The first one counts a large tenant, as the cron does once a day.
+    // The first one counts a large tenant, as the cron does every six hours.
     for (const [name, calls, visits] of [
       ["the first count", ["/v1/statistics?days=30"], 1],
       ...CALLS.map((path) => [`\`${path.replace(/\?.*/, "")}\``, [path], VISITS] as const),

@@ -56,6 +56,18 @@ export class D1Jobs {
     return meta.changes > 0;
   }
 
+  /** Changes the detail of a job, unless it changed meanwhile, as by an erasure. Returns whether it did. */
+  async rewrite(
+    { name, detail }: Pick<JobRow, "name" | "detail">,
+    to: Pick<JobRow, "detail" | "finishedAt">,
+  ): Promise<boolean> {
+    const { meta } = await this.#db
+      .update(jobs)
+      .set(to)
+      .where(and(eq(jobs.name, name), eq(jobs.detail, detail)));
+    return meta.changes > 0;
+  }
+
   /** Deletes the jobs whose names begin with these characters; `finishedBefore`: only those that were finished by then. */
   async remove(prefix: string, finishedBefore?: number): Promise<void> {
     const ended = finishedBefore === undefined ? undefined : lt(jobs.finishedAt, finishedBefore);

@@ -44,11 +44,11 @@ export async function tenantStatistics(
   return ok({ ...rest, memories: since(memories), threads: since(threads), recalls });
 }
 
-/** Renews the count of a large tenant, some times a day; the cron calls it, so that no visit of a page counts. */
+/** Renews the count of a large tenant, some times a day; the cron calls it, so that no visit of a page counts. It may have become small. */
 export async function recount(services: Counting): Promise<void> {
   const kept = await services.jobs.get(COUNTS);
   if (kept !== undefined && kept.done > FEW && services.now() - kept.startedAt >= RENEWED_MS)
-    await count(services);
+    await count(services, { keepsFew: true });
 }
 
 /** The count that is kept, if the tenant has more than a few; else a new one. */
@@ -58,7 +58,7 @@ async function countsOf(services: Counting, later: (work: Promise<void>) => void
   if (kept === undefined || kept.done <= FEW) return count(services);
   if (now() - kept.startedAt >= STALE_MS)
     later(
-      count(services).then(
+      count(services, { keepsFew: true }).then(
         () => undefined,
         (error: unknown) => console.error({ message: "the tenant was not counted", error: String(error) }),
       ),

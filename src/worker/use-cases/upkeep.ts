@@ -111,9 +111,10 @@ async function tryAgain(
     const owners = JSON.parse(note.detail) as UserHash[];
     const failed = await reach(needs, owners, act);
     reached += owners.length - failed.length;
-    left += failed.length;
     const finishedAt = failed.length === 0 ? needs.now() : null;
-    await needs.jobs.start({ ...note, detail: JSON.stringify(failed), finishedAt });
+    // An erasure may have taken its user out meanwhile: the next run reads who is left.
+    const isSaved = await needs.jobs.rewrite(note, { detail: JSON.stringify(failed), finishedAt });
+    left += isSaved ? failed.length : 1;
   }
   return { reached, isDone: left === 0 && notes.length < NOTES };
 }
