@@ -62,7 +62,7 @@ describe("an echo of the question", () => {
       ...OTHERS,
       "code for the bike shed",
       "bike shed code please",
-      "Need the code of the bike shed!",
+      "Need the code of the bike shed, I'm standing outside!",
     );
     expect(await firstOf(user, "What is the code of the bike shed?")).toBe("The bike shed opens with 7741.");
   });
@@ -411,7 +411,7 @@ describe("an answer of the type that is asked for", () => {
     );
   });
 
-  it.each(["How do I get rid of ERR_SPOOL_EMPTY?", "What causes ERR_SPOOL_EMPTY?"])(
+  it.each(["How do I get rid of ERR_SPOOL_EMPTY?", "ERR_SPOOL_EMPTY", "What causes ERR_SPOOL_EMPTY?"])(
     "is the mend of a fault, and not its report: %s",
     async (query) => {
       const report = "The build breaks with ERR_SPOOL_EMPTY.";
@@ -474,7 +474,7 @@ describe("a message that goes on from the one before", () => {
       ["She can't work it, her landline is 01248 555 721."],
     );
     expect(await firstOf(user, "What is Gran's phone number?")).toContain("555 721");
-    expect(await confidenceOf(user, "What is Gran's phone number?")).toBeGreaterThan(0.25);
+    expect(await confidenceOf(user, "What is Gran's phone number?")).toBeGreaterThan(0.4);
   });
 
   it("answers behind a reply of the assistant", async () => {

@@ -109,10 +109,15 @@ it("prefers a message beside one of the same meaning, also after a pause of hour
   expect(ranked).toEqual([boat.n, beside.n, elsewhere.n]);
 });
 
-it("lends a sentence more than a bare word of thanks", () => {
+it.each([
+  ["a sentence", LONG],
+  ["a sentence of another script", "выходим отсюда рано утром"],
+  ["a sentence of a script without spaces", "明天早上从那里出发"],
+  ["a sentence of a script without spaces, with a number", "明天早上22点从那里出发"],
+])("lends %s more than two numbers", (_, sentence) => {
   const ferry = (n: number) => found(n, "the ferry");
-  const answer = [ferry(THREAD + 1), found(THREAD + 2, "Noted, thanks!"), ferry(3 * THREAD + 1)];
-  const ranked = order("the ferry", [...answer, found(3 * THREAD + 2, LONG)]).map(({ n }) => n);
+  const answer = [ferry(THREAD + 1), found(THREAD + 2, "Noted: 22 or 27."), ferry(3 * THREAD + 1)];
+  const ranked = order("the ferry", [...answer, found(3 * THREAD + 2, sentence)]).map(({ n }) => n);
   expect(ranked.indexOf(3 * THREAD + 2)).toBeLessThan(ranked.indexOf(THREAD + 2));
 });
 

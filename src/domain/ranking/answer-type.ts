@@ -5,6 +5,8 @@
 type AnswerType = {
   asks: RegExp;
   has: RegExp;
+  /** A line without it may be an answer too: it ranks lower, and the confidence does not count it. */
+  isWeak?: true;
   /** An amount, which the number of a day or an hour is not. */
   isAmount?: true;
 };
@@ -82,6 +84,12 @@ const types: readonly AnswerType[] = [
     asks: /\b(?:causes?|caused|fix(?:ed|es)?|solve[ds]?|solution|resolved?|mend(?:ed)?|workaround|get rid of|reason for)\b|^why (?:did|do|does|is|was|were|are) .{0,80}\b(?:fail\w*|crash\w*|break|broken?|error\w*|slow|down|stuck|flaky|hang\w*|leak\w*)\b/i,
     has: MEND,
   },
+  // A code of capitals and digits, or an error, is a fault.
+  {
+    asks: /\b[A-Z]{3,}_[A-Z\d_]{2,}\b|\b[A-Z]{1,6}-?\d{3,}\b|\b[Ee]rror\b|\b[Ee]xception\b|\b\w+(?:Error|Exception)\b/,
+    has: MEND,
+    isWeak: true,
+  },
 ];
 
 /** True if a question asks for a value: a number, a time, a name. "How do I fix this?" asks for none. English. */
@@ -92,9 +100,12 @@ const OF_TIME = new RegExp(`^(?:\\d{1,2}|${TIME})$`, "i");
 /** True for a word that is a part of a time: a weekday, a month, an hour. */
 export const isOfTime = (word: string): boolean => OF_TIME.test(word);
 
-/** Tells of a text if it lacks a type of answer that a question asks for. Many texts are tested: the question is read once. */
-export function typeTest(question: string): (text: string) => boolean {
-  const all = types.filter(({ asks }) => asks.test(question));
+/**
+ * Tells of a text if it lacks a type of answer that a question asks for; with `weak`, also one that it need not have. Many texts
+ * are tested: the question is read once.
+ */
+export function typeTest(question: string, { weak = false } = {}): (text: string) => boolean {
+  const all = types.filter(({ asks, isWeak }) => (weak || isWeak !== true) && asks.test(question));
   // "How much did it cost to fix the boiler?" asks for a price, and for no mend.
   const others = all.filter(({ has }) => has !== MEND);
   const typesOfQuestion = others.length > 0 ? others : all;

@@ -71,6 +71,8 @@ export function signalsOf(
   // Neither vectors nor the word model know the question (another script): the words that were found count alone.
   const isForeign = soft + nearest === 0 && table.words.some((one) => one > 0);
   const names = namesIn(question);
+  const isKnown = (name: string) =>
+    words !== null && words.lexicon.pieces(name).every((piece) => words.frequencies.holding(piece) > 0);
   const line = pool[best];
   return {
     soft: isForeign ? 1 : soft,
@@ -80,7 +82,7 @@ export function signalsOf(
     lacksType: line !== undefined && lacksAnswer(question, line, judged[best]) ? 1 : 0,
     date: Math.max(0, line?.date ?? 0),
     task: TASK.test(question) ? 1 : 0,
-    personal: PERSONAL.test(question) ? 1 : 0,
+    personal: PERSONAL.test(question) || names.some(isKnown) ? 1 : 0,
   };
 }
 

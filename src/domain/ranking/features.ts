@@ -4,7 +4,7 @@ import { type PooledCandidate, REACH } from "./pool.ts";
 import { DAY } from "./time-span.ts";
 import { type Passage, passagesOf } from "./passages.ts";
 import { otherForms } from "../language/irregular-verbs.ts";
-import { asksTime, contentWords, mentions, tellsTime } from "./question.ts";
+import { asksTime, contentWords, mentions, otherScriptWords, tellsTime } from "./question.ts";
 
 /** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/internals/recall.md explains them. */
 export const features = [
@@ -52,6 +52,8 @@ const MOST_PIECES = 64;
 const FADES = Array.from({ length: REACH + 1 }, (_, steps) => 0.8 ** steps);
 /** The sum of the squares of its pieces' lengths that gives a message its full weight: the longer a piece is, the more it tells. */
 const SAYS_ENOUGH = 4;
+/** The number of words of another script that does, and the characters in which they are counted. */
+const [ENOUGH_WORDS, LOOKED_AT] = [3, 300];
 /** Half of what is new about a candidate is gone after this time. */
 const HALF_LIFE_MS = 30 * DAY;
 /** Pieces with a greater cosine are the same piece. */
@@ -199,7 +201,8 @@ export function passageMatches(
 
 /**
  * For each piece of the question, the most similar piece of each text, by how rare and telling the question's is: "late
- * interaction" over a static word model. The forms of one irregular verb are one piece. `share`: the piece's part of the whole question, which a match reaches at most.
+ * interaction" over a static word model. The forms of one irregular verb are one piece. `share`: the piece's part of the
+ * whole question, which a match reaches at most.
  */
 function* pieceMatches(
   question: string,
@@ -310,15 +313,23 @@ function around(
   return combined;
 }
 
-/** The weight of a message by itself, 0 to 1. "Noted, thanks!" tells little, and is no answer. */
-function standaloneWeight({ isMessage, pieces }: PooledCandidate, words: WordStatistics | null): number {
+/**
+ * The weight of a message by itself, 0 to 1. "Noted, thanks!" tells little, and is no answer. The model has pieces of Latin
+ * letters alone: words of other letters are counted.
+ */
+function standaloneWeight(
+  { isMessage, pieces, text, speaker }: PooledCandidate,
+  words: WordStatistics | null,
+): number {
   if (!isMessage || words === null) return 1;
   let sum = 0;
   for (const piece of pieces) {
-    sum += words.lexicon.length(piece) ** 2;
-    if (sum >= SAYS_ENOUGH) return 1;
+    sum += words.lexicon.length(piece) ** 2 / SAYS_ENOUGH;
+    if (sum >= 1) return 1;
   }
-  return (sum / SAYS_ENOUGH) ** 2;
+  const start = speaker?.length ?? 0;
+  sum += otherScriptWords(text.slice(start, start + LOOKED_AT)) / ENOUGH_WORDS;
+  return Math.min(1, sum) ** 2;
 }
 
 function strongestOfSitting(values: Float32Array, pool: readonly PooledCandidate[]): Float32Array {

@@ -40,6 +40,15 @@ export const matchExpression = (words: readonly string[]): string =>
 export const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const EACH_UNSPACED = new RegExp(UNSPACED, "gu");
+/** A word of letters that are not Latin. */
+const OTHER_SCRIPT = /[^\P{L}\p{Script=Latin}][\p{L}\p{M}]*/gu;
+
+/** The number of distinct words of other scripts than Latin in a text; two characters of a script without spaces are a word. */
+export const otherScriptWords = (text: string): number =>
+  [...new Set(folded(text).match(OTHER_SCRIPT))].reduce(
+    (sum, word) => sum + (UNSPACED.test(word) ? word.length / 2 : 1),
+    0,
+  );
 
 /**
  * A text as its words are indexed: FTS5 splits at spaces, so each character of a script without them stands alone. A number in groups

@@ -44,7 +44,7 @@ export function secondStage(
   const judged = pool.map((): Judgement => ({ added: 0, isEcho: false }));
   const reader = new StatementReader();
   const questionStems = new Set(reader.tellingWords(question).keys());
-  const lacksType = typeTest(question);
+  const lacksType = typeTest(question, { weak: true });
   const readings = bestOf(sums, COMPARED).flatMap((i): Reading[] => {
     const one = pool[i];
     if (one === undefined || one.text.length > MOST_COMPARED) return [];

@@ -23,6 +23,8 @@ const BETWEEN_THEM = /\b(?:i|you|there)\b/i;
 /** The part of a question that states something: "…, since she can't have nuts", "My sister is coeliac, what …?". */
 const REASON =
   /(?<=.{8})(?<=[\s,;(–—-])(?:since|because|given that|now that|considering|she's|he's|they're)\b.*$/i;
+/** The part of one that says why the speaker asks: "…, I'm standing outside". */
+const EXCUSE = /[,;–—-]\s*(?:i'm|i am|i've|i have|we're|we are|we've|we have)\b.*$/i;
 const GROUND =
   /^.{4,}?\b(?:am|is|are|was|were|has|have|had|can't|cannot|needs?|wants?|likes?|lives?|works?)\b.*?(?=[,;]\s*(?:so |and |but )?(?:what|which|where|who|when|how|why|can|could|should|do|does|is|are)\b)/i;
 
@@ -71,8 +73,10 @@ export class StatementReader {
       part === null ? [] : part === sentence.trim() ? [all] : [this.#wordsIn(part)],
     );
     const stems = new Set(stated.flatMap(({ telling }) => [...telling.keys()]));
-    const asking = sentences.filter(({ stated: part }) => part === null);
-    const asks = new Set(asking.flatMap(({ words: { telling } }) => [...telling.keys()]));
+    const asking = sentences.flatMap(({ sentence, words: all, stated: part }) =>
+      part !== null ? [] : EXCUSE.test(sentence) ? [this.#wordsIn(sentence.replace(EXCUSE, ""))] : [all],
+    );
+    const asks = new Set(asking.flatMap(({ telling }) => [...telling.keys()]));
     const asksTheSame = matching(asks, questionStems) >= SAME * Math.max(1, questionStems.size);
     return stems.size === 0 || (asksTheSame && matching(stems, questionStems) === 0)
       ? { onlyAsks: true, stems: asks, chatter: 0, words }
