@@ -45,6 +45,7 @@ import { tokenCounter } from "./tokenizer.ts";
 import { RegistryUnlistedThreads, UNLISTED_THREADS, type UnlistedThreads } from "./unlisted-threads.ts";
 import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
 import { daysOf, QUARANTINE_DAYS } from "./whole-days.ts";
+import type { Kernel } from "./vectors/kernel/kernel.ts";
 import type { VectorBudget } from "./vectors/vector-budget.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
@@ -170,6 +171,7 @@ export type Ports = {
   vectorBytes: number;
   /** The shared budget for the vectors of all objects of the isolate. */
   vectorBudget: VectorBudget;
+  kernel: Kernel;
   now: () => number;
   /** Resolves after `ms` milliseconds. */
   sleep: (ms: number) => Promise<void>;
@@ -240,6 +242,7 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     recall: recallSettings(env, env.VECTORIZE !== undefined),
     vectorBytes: VECTOR_BYTES,
     vectorBudget: shared.vectors,
+    kernel: shared.kernel,
     now: () => Date.now(),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };

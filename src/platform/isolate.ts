@@ -6,6 +6,7 @@ import type { RuleCache } from "./d1/cached-rules.ts";
 import type { CurrentExtraction } from "./d1/extraction-settings.ts";
 import type { Bindings, Ports } from "./bindings.ts";
 import { SharedTokenizer } from "./tokenizer.ts";
+import { Kernel } from "./vectors/kernel/kernel.ts";
 import { VectorBudget } from "./vectors/vector-budget.ts";
 
 /**
@@ -24,6 +25,8 @@ export class Isolate {
   readonly wordModel = new WordModel({ vocabulary: this.#vocabulary });
   readonly tokenizer = new SharedTokenizer();
   readonly vectors = new VectorBudget(VECTOR_BYTES);
+  /** Compares the vectors of each object that has few. */
+  readonly kernel = new Kernel();
   readonly mini = new SharedMini({
     vocabulary: this.#vocabulary,
     loaded: () => this.vectors.lowerTo(VECTOR_BYTES - MINI_BYTES),

@@ -152,6 +152,7 @@ export function faultyPorts(env: Bindings): Ports {
       reranker: withReranker ? longestFirst : null,
     },
     vectorBudget: control.vectorBudget ?? real.vectorBudget,
+    kernel: real.kernel,
     vectorBytes: control.vectorBytes ?? real.vectorBytes,
     now: clock,
     sleep: async (ms) => advance(ms),

@@ -5,6 +5,7 @@ import { EmbeddedEmbedder } from "../../src/platform/embeddings/embedded.ts";
 import { WordModel } from "../../src/platform/embeddings/embedded/word-model.ts";
 import { CodeTable } from "../../src/platform/vectors/code-table.ts";
 import { quantise } from "../../src/platform/vectors/int8.ts";
+import { Kernel } from "../../src/platform/vectors/kernel/kernel.ts";
 import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
 import context from "../../docs/reference/context.md?raw";
 import erasure from "../../docs/reference/erasure.md?raw";
@@ -29,7 +30,7 @@ it("names 99 of 100 of the nearest of real texts among a few", async () => {
     .filter((text) => text.split(" ").length > 3)
     .slice(0, 500);
   const vectors = await new EmbeddedEmbedder(env.ASSETS, new WordModel()).embed(texts);
-  const [table, codes] = [new VectorTable(256, 2_000), new CodeTable(256, 2_000)];
+  const [table, codes] = [new VectorTable(256, 2_000, new Kernel()), new CodeTable(256, 2_000)];
   for (const [n, vector] of vectors.entries()) {
     if (vector === null) continue;
     table.add(n, quantise(vector));

@@ -5,6 +5,7 @@ import { searchableText } from "../../src/domain/memory/message-text.ts";
 import { normalised } from "../../src/platform/embeddings/embedder.ts";
 import { asksTime, contentWords, matchExpression } from "../../src/domain/ranking/question.ts";
 import { quantise } from "../../src/platform/vectors/int8.ts";
+import { Kernel } from "../../src/platform/vectors/kernel/kernel.ts";
 import { VectorTable } from "../../src/platform/vectors/vector-table.ts";
 import { anyCharacter } from "../any-character.ts";
 
@@ -67,6 +68,7 @@ describe("what is searched of a message", () => {
 
 describe("the vector table", () => {
   const DIMENSIONS = 4;
+  const kernel = new Kernel();
   const vector = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), {
     minLength: DIMENSIONS,
     maxLength: DIMENSIONS,
@@ -79,7 +81,7 @@ describe("the vector table", () => {
   it("scores as a plain map of vectors would, after any sets and deletes", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), vector, (steps, query) => {
-        const table = new VectorTable(DIMENSIONS, 100);
+        const table = new VectorTable(DIMENSIONS, 100, kernel);
         const plain = new Map<number, number[]>();
         for (const one of steps) {
           if (one.op === "delete") {
@@ -116,7 +118,7 @@ describe("the vector table", () => {
     const vectorAt = (i: number) =>
       normalised(Float32Array.from(topics[i % 50] ?? [], (x) => x + 0.7 * random())) ?? new Float32Array();
     const plain = Array.from({ length: size }, (_, n) => vectorAt(n));
-    const table = new VectorTable(dimensions, size);
+    const table = new VectorTable(dimensions, size, kernel);
     for (const [n, one] of plain.entries()) table.set(n, quantise(one));
     let found = 0;
     for (let q = 0; q < 5; q++) {
@@ -130,8 +132,32 @@ describe("the vector table", () => {
     expect(found).toBeGreaterThanOrEqual(49);
   });
 
+  it("finds its own where others share the kernel, whatever their dimensions", () => {
+    const unit = (dimensions: number, at: number) =>
+      Float32Array.from({ length: dimensions }, (_, i) => +(i === at));
+    const tables = [4, 20, 16].map((dimensions) => ({
+      dimensions,
+      table: new VectorTable(dimensions, 100, kernel),
+    }));
+    for (let n = 0; n < 50; n++)
+      for (const { dimensions, table } of tables) table.set(n, quantise(unit(dimensions, n % dimensions)));
+    for (const { dimensions, table } of tables)
+      for (let at = 0; at < dimensions; at++) {
+        const nearest = table.nearest(unit(dimensions, at), 50, () => true);
+        expect(nearest.filter(({ score }) => score > 0.9).map(({ n }) => n % dimensions)).toEqual(
+          Array.from({ length: Math.ceil((50 - at) / dimensions) }, () => at),
+        );
+      }
+  });
+
+  it("takes a kernel of its own only where it is large", () => {
+    const page = 65_536;
+    expect(VectorTable.bytesOf(256, 16)).toBeLessThan(page / 10);
+    expect(VectorTable.bytesOf(256, 1_024)).toBeGreaterThan(1_024 * 256 + page / 4);
+  });
+
   it("takes no more than its capacity", () => {
-    const table = new VectorTable(DIMENSIONS, 2);
+    const table = new VectorTable(DIMENSIONS, 2, kernel);
     const one = quantise(Float32Array.from([1, 0, 0, 0]));
     expect([1, 2, 3, 2].map((n) => table.set(n, one))).toEqual([true, true, false, true]);
     expect(table.documents).toEqual([1, 2]);

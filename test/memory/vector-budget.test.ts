@@ -15,7 +15,7 @@ import { rememberMany, type Seen } from "../memory-calls.ts";
 const DIMENSIONS = 256;
 const MINUTE = 60_000;
 /** The bytes that one user of these tests holds: the vectors, or their codes. */
-const ONE = VectorTable.bytesOf(DIMENSIONS, 80);
+const ONE = VectorTable.bytesOf(DIMENSIONS, 20);
 const CODES = new CodeTable(DIMENSIONS, 80).bytes;
 
 /** Notes the most that was ever held. */

@@ -86,7 +86,7 @@ function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
     alarms,
     vectors: ports.vectors,
     messages: ports.recall.messageIndexing === "vectorize",
-    cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, owner, now },
+    cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, kernel: ports.kernel, owner, now },
     now,
   });
   const words = new WordIndex(sql);

@@ -1,3 +1,4 @@
+import type { Kernel } from "../../../src/platform/vectors/kernel/kernel.ts";
 import { type Scored, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { inOrder, type Missing } from "./vector-cache.ts";
 import { MEMORIES, MESSAGES } from "../core/position.ts";
@@ -5,6 +6,8 @@ import type { StoredVector, VectorRows } from "./vector-rows.ts";
 
 /** Room of the table that a search fills again and again. */
 const SLICE = 512;
+
+type Space = { model: string; dimensions: number; kernel: Kernel };
 
 /**
  * The vectors of one model in storage, up to the cache's capacity and in its order: memories first, then messages, the newest
@@ -14,11 +17,11 @@ export class StoredVectors {
   readonly size: number;
   readonly missing: Missing;
   readonly #rows: VectorRows;
-  readonly #space: { model: string; dimensions: number };
+  readonly #space: Space;
   /** The last document within the capacity; null if all are. */
   readonly #last: number | null;
 
-  constructor(rows: VectorRows, space: { model: string; dimensions: number }, capacity: number) {
+  constructor(rows: VectorRows, space: Space, capacity: number) {
     this.#rows = rows;
     this.#space = space;
     const memories = rows.count(space.model, MEMORIES, capacity + 1);
@@ -38,7 +41,7 @@ export class StoredVectors {
 
   /** The `limit` documents of the highest cosine with the unit vector `query`, best first, of those allowed. */
   nearest(query: Float32Array, limit: number, allowed: (n: number) => boolean): Scored[] {
-    const slice = new VectorTable(this.#space.dimensions, SLICE, SLICE);
+    const slice = new VectorTable(this.#space.dimensions, SLICE, this.#space.kernel);
     let best: Scored[] = [];
     for (const vectors of this.#slices()) {
       slice.clear();

@@ -1,5 +1,6 @@
 import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder.ts";
 import { dotWith, type Quantised, quantise } from "../../../src/platform/vectors/int8.ts";
+import type { Kernel } from "../../../src/platform/vectors/kernel/kernel.ts";
 import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.ts";
 import { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { CodeTable } from "../../../src/platform/vectors/code-table.ts";
@@ -27,6 +28,8 @@ export type VectorCacheOptions = {
   bytes: number;
   /** Shared by all objects of the isolate. */
   budget: VectorBudget;
+  /** Shared by them, too. */
+  kernel: Kernel;
   /** Names the object, in every isolate. */
   owner: string;
   now: () => number;
@@ -224,7 +227,7 @@ export class VectorStore {
     if (cache !== undefined) this.#drop(model, cache);
     const capacity = this.#capacity(space.dimensions);
     return (
-      this.#load(model, new VectorTable(space.dimensions, capacity)) ??
+      this.#load(model, new VectorTable(space.dimensions, capacity, this.#options.kernel)) ??
       this.#load(model, new CodeTable(space.dimensions, capacity))
     );
   }
@@ -273,7 +276,11 @@ export class VectorStore {
   #inStorage({ model, dimensions }: Space): StoredVectors {
     const known = this.#stored.get(model);
     if (known !== undefined) return known;
-    const stored = new StoredVectors(this.rows, { model, dimensions }, this.#capacity(dimensions));
+    const stored = new StoredVectors(
+      this.rows,
+      { model, dimensions, kernel: this.#options.kernel },
+      this.#capacity(dimensions),
+    );
     this.#stored.set(model, stored);
     return stored;
   }

@@ -1,6 +1,8 @@
 // `npm run bench -- --codes`: how many of the nearest vectors are among those that a search by codes reads, and what it costs.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { printTable } from "../table.ts";
 
 type Vector = Float32Array;
@@ -20,6 +22,7 @@ const root = join(import.meta.dirname, "../../..");
 const MOST = 98_304;
 const WANTED = 32;
 const QUERIES = 100;
+const TABLES = 500;
 const all = () => true;
 const READ = [256, 512, 1_024, 2_048, 4_096];
 
@@ -35,8 +38,11 @@ export async function measureCodes({ smoke = false } = {}): Promise<void> {
   const { quantise } = await load<{ quantise: (vector: Vector) => Quantised }>(
     "../../../src/platform/vectors/int8.ts",
   );
-  const { VectorTable } = await load<{ VectorTable: new (dimensions: number, most: number) => Vectors }>(
-    "../../../src/platform/vectors/vector-table.ts",
+  const { VectorTable } = await load<{
+    VectorTable: new (dimensions: number, most: number, kernel: object) => Vectors;
+  }>("../../../src/platform/vectors/vector-table.ts");
+  const { Kernel } = await load<{ Kernel: new () => object }>(
+    "../../../src/platform/vectors/kernel/kernel.ts",
   );
   const { CodeTable } = await load<{ CodeTable: new (dimensions: number, most: number) => Codes }>(
     "../../../src/platform/vectors/code-table.ts",
@@ -60,7 +66,7 @@ export async function measureCodes({ smoke = false } = {}): Promise<void> {
       const vector = vectorOf(i % 2 === 0 ? text : text.split(" ").slice(0, 6).join(" "));
       return vector === null ? [] : [vector];
     });
-    const [vectors, codes] = [new VectorTable(256, MOST), new CodeTable(256, MOST)];
+    const [vectors, codes] = [new VectorTable(256, MOST, new Kernel()), new CodeTable(256, MOST)];
     let size = 0;
     for (const text of some) {
       const vector = vectorOf(text);
@@ -89,6 +95,29 @@ export async function measureCodes({ smoke = false } = {}): Promise<void> {
     ["texts", "vectors", ...READ.map((n) => `${n.toLocaleString("en-US")} read`), "CPU of a scan", "bytes"],
     rows,
   );
+  const shared = new Kernel();
+  const bytes = bytesOf(() => {
+    const table = new VectorTable(256, MOST, shared);
+    table.add(1, quantise(new Float32Array(256).fill(1 / 16)));
+    return table;
+  });
+  console.log(
+    `\nThe vectors of an awake object with one: ${(bytes / 1024).toFixed(1)} KB of heap and buffers`,
+  );
+}
+
+/** The heap and the buffers that each result of this holds. */
+function bytesOf(make: () => object): number {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const used = () => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const before = used();
+  const made = Array.from({ length: TABLES }, make);
+  return (used() - before) / made.length;
 }
 
 function cpuOf(act: () => void): number {

@@ -3,7 +3,7 @@ import { BoundedCache } from "../../../domain/bounded-cache.ts";
 import { folded } from "../../../domain/ranking/fold.ts";
 import type { Lexicon } from "../../../domain/ranking/lexicon.ts";
 import { knownCorrection } from "../../../domain/ranking/spelling.ts";
-import { Kernel } from "../../vectors/kernel/kernel.ts";
+import { Kernel, strideOf } from "../../vectors/kernel/kernel.ts";
 import { Safetensors } from "../safetensors.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { wordPieces } from "./word-piece.ts";
@@ -23,10 +23,10 @@ export class EmbeddedModel implements Lexicon {
   /** The rows, as they lie in the file: a copy of 7 MB would take most of the load time. */
   readonly #rows: Int8Array<ArrayBuffer>;
   /**
-   * The rows of one comparison: they lie together, so that one call compares a piece with all. Kept, for a new memory of
-   * WebAssembly costs 0.5 ms of CPU. It grows to the greatest comparison so far, at most to all rows.
+   * The rows of one comparison: they lie together, so that one call compares a piece with all. It grows to the greatest comparison so far,
+   * at most to all rows.
    */
-  readonly #together: Kernel;
+  readonly #together = new Kernel();
   readonly #scales: Float32Array;
   /** The length of each row, without its scale; 0 until it is asked for. */
   readonly #lengths: Float32Array;
@@ -41,7 +41,6 @@ export class EmbeddedModel implements Lexicon {
     this.#vocabulary = vocabulary;
     this.#rows = tensors.int8("embeddings");
     this.#scales = tensors.float32("scales");
-    this.#together = new Kernel(dimensions);
     this.#lengths = new Float32Array(size);
     if (size !== vocabulary.size || this.#scales.length !== size)
       throw new Error(
@@ -76,17 +75,17 @@ export class EmbeddedModel implements Lexicon {
   }
 
   compare(pieces: readonly number[], others: readonly number[]): Float32Array[] {
-    const rows = this.#together;
-    rows.reserve(others.length);
+    const stride = strideOf(this.dimensions);
+    const rows = this.#together.rows(others.length * stride);
     const lengths = new Float32Array(others.length);
     for (const [i, other] of others.entries()) {
-      rows.set(i, this.#rowOf(other));
+      rows.set(this.#rowOf(other), i * stride);
       lengths[i] = Math.max(1, this.#lengthOf(other));
     }
     return pieces.map((piece) => {
       const cosines = new Float32Array(others.length);
       const own = Math.max(1, this.#lengthOf(piece));
-      for (const { first, products } of rows.products(this.#rowOf(piece), others.length))
+      for (const { first, products } of this.#together.products(this.#rowOf(piece), others.length))
         for (let i = 0; i < products.length; i++)
           cosines[first + i] = (products[i] ?? 0) / (own * (lengths[first + i] ?? 1));
       return cosines;
