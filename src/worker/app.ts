@@ -61,11 +61,20 @@ import { usage } from "./routes/usage.ts";
 import { transfer } from "./routes/transfer.ts";
 import { hash16 } from "../domain/hash.ts";
 
-/** The HTTP API. Tests put doubles into `makePorts`; a Worker that embeds this one gives its path as `basePathOf`. */
+/** How the app stands among others. */
+type Place = {
+  /** The path of a request's mount. */
+  basePathOf?: (request: Request) => string;
+  /** Said of a Worker to mount in another one, whose pages may be of the same origin. */
+  sharesOrigin?: boolean;
+  /** The call over a service binding that a request stands for. */
+  boundOf?: (request: Request) => BoundCall | undefined;
+};
+
+/** The HTTP API. Tests put doubles into `makePorts`. */
 export function createApp(
   makePorts: (env: Bindings) => Ports = portsOf,
-  basePathOf: (request: Request) => string = () => "",
-  boundOf: (request: Request) => BoundCall | undefined = () => undefined,
+  { basePathOf = () => "", sharesOrigin = false, boundOf = () => undefined }: Place = {},
 ): OpenAPIHono<AppEnv> {
   const app = newRouter();
   const servicesOf = oncePerEnv((env) => services(env, makePorts(env)));
@@ -73,6 +82,7 @@ export function createApp(
   app.use((c, next) => {
     c.set("services", servicesOf(c.env));
     c.set("basePath", basePathOf(c.req.raw));
+    c.set("sharesOrigin", sharesOrigin);
     c.set("bound", boundOf(c.req.raw));
     return measure(c, () => envelope(c, next));
   });

@@ -9,10 +9,13 @@ import { recount } from "./use-cases/statistics.ts";
 import { resumeRestores } from "./use-cases/restore.ts";
 import { tellRetention, upkeep } from "./use-cases/upkeep.ts";
 
-/** The Worker: HTTP, calls over service bindings, and the cron. Tests put doubles into `makePorts`. */
-export function createWorker(makePorts: (env: Bindings) => Ports = portsOf) {
+/** The Worker: HTTP, calls over service bindings, and the cron. Tests put doubles into `makePorts`. `sharesOrigin`: it is to be mounted. */
+export function createWorker(
+  makePorts: (env: Bindings) => Ports = portsOf,
+  { sharesOrigin = false }: { sharesOrigin?: boolean } = {},
+) {
   const bounds = new WeakMap<Request, BoundCall>();
-  const app = createApp(makePorts, undefined, (request) => bounds.get(request));
+  const app = createApp(makePorts, { sharesOrigin, boundOf: (request) => bounds.get(request) });
   return {
     fetch: app.fetch,
     /** The entrypoint `Memory`. */

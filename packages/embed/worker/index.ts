@@ -40,7 +40,6 @@ export type CairnVars = {
       | "AUDIT_DAYS"
       | "QUARANTINE_DAYS"
       | "CONSOLE"
-      | "CONSOLE_COOKIE"
       | "JURISDICTION"
       | `JWT_${"JWKS_URL" | "ISSUER" | "AUDIENCE" | "USER_CLAIM" | "SCOPE" | "SHARED"}`
       | `QUOTA_${"ENTRIES" | "MEMORIES" | "THREADS" | "BYTES"}`
@@ -71,7 +70,7 @@ export type PromptCache = DurableObject;
 /** Cairn as a Hono app: `app.route("/memory", cairnApp)`. */
 export const cairnApp = mounted() as unknown as Hono<{ Bindings: CairnBindings }>;
 
-const worker = createWorker();
+const worker = createWorker(undefined, { sharesOrigin: true });
 
 /** The entrypoint that other Workers of the account call over a service binding, to be exported by the Worker. */
 export const Memory = memoryOf(worker.answer) as unknown as new (

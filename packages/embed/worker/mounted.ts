@@ -13,7 +13,10 @@ export function mounted(
 ): Hono<{ Bindings: AppEnv["Bindings"] }> {
   // By request, since one app may be mounted in several places, and below parameters.
   const bases = new WeakMap<Request, string>();
-  const app: OpenAPIHono<AppEnv> = createApp(makePorts, (request) => bases.get(request) ?? "");
+  const app: OpenAPIHono<AppEnv> = createApp(makePorts, {
+    basePathOf: (request) => bases.get(request) ?? "",
+    sharesOrigin: true,
+  });
   return new Hono<{ Bindings: AppEnv["Bindings"] }>().all("*", (c) => {
     const base = baseOf(c);
     const url = new URL(c.req.url);

@@ -13,12 +13,12 @@ const LONGEST_TOKEN = 4_000;
 export type Cookie = { name: string; secure: boolean };
 
 /**
- * The console's cookie at the name by which a call comes; null where there is none. Below the path of another Worker, that Worker's own
- * pages would share it. Hosts share cookies between ports, so on this machine the name has the port.
+ * The console's cookie at the name by which a call comes; null where there is none. The pages of a Worker that Cairn is mounted in would
+ * share it. Hosts share cookies between ports, so on this machine the name has the port.
  */
 export function cookieAt(c: Context<AppEnv>): Cookie | null {
   const allowed = c.get("services").console?.cookie === true;
-  if (!allowed || c.get("basePath") !== "" || c.get("bound") !== undefined) return null;
+  if (!allowed || c.get("sharesOrigin") || c.get("bound") !== undefined) return null;
   const url = safeUrl(new URL(c.req.url).origin);
   if (url === null) return null;
   return url.protocol === "https:"

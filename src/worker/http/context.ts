@@ -25,6 +25,8 @@ export type AppEnv = {
     failure: ErrorCode | undefined;
     /** The prefix of all paths, as `/memory`; empty where Cairn is the whole Worker. */
     basePath: string;
+    /** True where another Worker's pages may be of the same origin: Cairn is mounted in it. */
+    sharesOrigin: boolean;
     caller: Caller;
     /** The description of how to sign in, for a caller without a valid token; absent where nobody can sign in. */
     signInAt: string | undefined;

@@ -6,7 +6,7 @@ import { expect, expectTypeOf, it } from "vitest";
 import type { Bindings } from "../../../../src/platform/bindings.ts";
 import { cairn } from "../../../client/src/index.ts";
 import { mounted } from "../../worker/mounted.ts";
-import type { CairnBindings } from "../../worker/index.ts";
+import { type CairnBindings, cairnWorker } from "../../worker/index.ts";
 import { newUser, token } from "../../../../test/call.ts";
 import { faultyPorts } from "../../../../test/doubles/ports.ts";
 
@@ -62,6 +62,22 @@ it("serves its console, whose files stay below it", async () => {
   });
 });
 
+it("gives the console no cookie, which the pages of the Worker around it would share", async () => {
+  const own = new Hono().route("/", mounted(faultyPorts));
+  const bindings = { ...env, CONSOLE_COOKIE: "on" };
+  const headers = { Authorization: `Bearer ${await token(newUser())}`, "Sec-Fetch-Site": "same-origin" };
+  const put = (path: string) => new Request(`https://app.test${path}`, { method: "PUT", headers });
+  for (const answer of [
+    await host.fetch(put("/memory/console/session"), bindings, createExecutionContext()),
+    await own.fetch(put("/console/session"), bindings, createExecutionContext()),
+    // A router that is not Hono's takes its path away.
+    await cairnWorker.fetch(put("/console/session"), bindings, createExecutionContext()),
+  ]) {
+    expect([answer.status, answer.headers.get("Set-Cookie")]).toEqual([404, null]);
+    expect(await answer.json()).toMatchObject({ error: { code: "route_not_found" } });
+  }
+});
+
 it("answers for what is its own, and for nothing else", async () => {
   expect(await (await get("/")).text()).toBe("the app");
   expect(await (await get("/memories")).text()).toBe("the app's own 404");
@@ -73,7 +89,7 @@ it("answers for what is its own, and for nothing else", async () => {
 it("names in the package's types every binding that there is, and no other", () => {
   // What only the tests bind (test/env.d.ts) is none of Cairn's.
   type Tested = "MIGRATIONS" | "TEST_RATE" | "CAIRN_HISTORIES" | "CAIRN_FIRST_SEED" | "CAIRN_SEED";
-  // How many databases there are is each deployment's own affair: no type of the Worker has them.
+  // How many databases there are is each deployment's own affair: no type of the Worker has them. The Worker to mount keeps no cookie.
   type Named = Exclude<keyof CairnBindings, `FACTS_${number}`>;
-  expectTypeOf<Named>().toEqualTypeOf<Exclude<keyof Bindings, Tested>>();
+  expectTypeOf<Named>().toEqualTypeOf<Exclude<keyof Bindings, Tested | "CONSOLE_COOKIE">>();
 });
