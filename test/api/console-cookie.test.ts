@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Scope } from "../../src/domain/token.ts";
 import type { Ports } from "../../src/platform/bindings.ts";
 import { createApp } from "../../src/worker/app.ts";
+import { bearerFor } from "../../src/worker/http/console-cookie.ts";
 import { type Answer, call, newUser, token, tokenWith } from "../call.ts";
 import { clock, control, restore } from "../doubles/control.ts";
 import { realPorts } from "../doubles/ports.ts";
@@ -31,6 +32,8 @@ class Browser {
   readonly #origin: string;
   readonly #settings: object;
   cookie: string | null = null;
+  /** What stands for the token of the last sign-in. */
+  bearer = "cookie.none";
 
   constructor(settings: object = { CONSOLE_COOKIE: "on" }, origin = "https://cairn.test") {
     [this.#settings, this.#origin] = [settings, origin];
@@ -62,10 +65,14 @@ class Browser {
     return { status: answer.status, body: text === "" ? null : JSON.parse(text), cookie, cache };
   }
 
-  keep = (bearer: string, sent: Sent = {}) => this.call(SESSION, { method: "PUT", token: bearer, ...sent });
+  async keep(kept: string, sent: Sent = {}): Promise<Got> {
+    const got = await this.call(SESSION, { method: "PUT", token: kept, ...sent });
+    this.bearer = got.body.session?.bearer ?? this.bearer;
+    return got;
+  }
   session = async () => (await this.call(SESSION)).body.session;
   /** A call of the page. */
-  byCookie = (path: string, sent: Sent = {}) => this.call(path, { token: "cookie", ...sent });
+  byCookie = (path: string, sent: Sent = {}) => this.call(path, { token: this.bearer, ...sent });
 }
 
 const signedIn = async (user: string, scopes: readonly Scope[] = ["read", "write"]): Promise<Browser> => {
@@ -88,7 +95,8 @@ describe("keeps", () => {
     expect(cookie).toMatch(
       /^__Host-cairn-console=[\w.-]+; Max-Age=86400; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
     );
-    expect(body.session).toEqual({ user, scopes: ["read"], expiresAt: expect.any(Number) });
+    const bearer = expect.stringMatching(/^cookie\.[\w-]{22}$/);
+    expect(body.session).toEqual({ bearer, user, scopes: ["read"], expiresAt: expect.any(Number) });
     expect(await browser.session()).toEqual(body.session);
     expect((await browser.byCookie(`/v1/users/${user}/kv`)).status).toBe(200);
   });
@@ -123,7 +131,8 @@ describe("keeps", () => {
       );
     for (const name of ["__Host-cairn-console", "cairn-console-", "cairn-console-80"]) {
       browser.cookie = `${name}=${bearer}`;
-      expect((await browser.byCookie(`/v1/users/${user}/kv`)).status).toBe(401);
+      const named = { token: await bearerFor(bearer) };
+      expect((await browser.byCookie(`/v1/users/${user}/kv`, named)).body.error.code).toBe("unauthenticated");
     }
     const { status, body } = await browser.call("/console/settings.json");
     expect([status === 404 || body.cookie === undefined]).toEqual([true]);
@@ -134,6 +143,7 @@ describe("keeps", () => {
     const codeOf = async (bearer: string) => (await browser.keep(bearer)).body.error.code;
     expect(await codeOf("nonsense")).toBe("invalid_token");
     expect(await codeOf("cookie")).toBe("invalid_token");
+    expect(await codeOf(browser.bearer)).toBe("invalid_token");
     expect(await codeOf(await token(user, ["read"], -60))).toBe("token_expired");
     const shared = Array.from({ length: 64 }, (_, one) => `shared:${"a".repeat(60)}${one}`);
     expect(await codeOf(await tokenWith({ user, shared }))).toBe("value_too_large");
@@ -188,6 +198,23 @@ describe("refuses", () => {
       { ...env, ...settings },
     );
     expect((await page).headers.get("Access-Control-Allow-Credentials")).toBeNull();
+  });
+
+  it("a page whose session another tab has replaced, also where that one may do more", async () => {
+    const browser = await signedIn(user, ["read"]);
+    const reader = browser.bearer;
+    await browser.keep(await token("*", ["read", "write", "admin"]));
+    const remember = { method: "POST", body: { text: "I like tea" } };
+    for (const bearer of [reader, "cookie", "cookie."]) {
+      const sent = { ...remember, token: bearer };
+      const { status } = await browser.byCookie(`/v1/users/${user}/memories`, sent);
+      expect([bearer, status]).toEqual([bearer, 401]);
+    }
+    const refused = await browser.byCookie(`/v1/users/${user}/kv`, { token: reader });
+    expect(refused.body.error.message).toContain("another session");
+    expect((await browser.byCookie(`/v1/users/${user}/memories`, remember)).status).toBe(201);
+    const { bearer } = await browser.session();
+    expect(bearer).toBe(browser.bearer);
   });
 
   it("what its token may not do", async () => {

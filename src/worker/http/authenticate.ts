@@ -3,7 +3,7 @@ import { errors, fail, ok, type Result } from "../../domain/errors.ts";
 import type { Caller } from "../auth/claims.ts";
 import { isSignInToken, resourceMetadataAt, signInAt } from "../sign-in/sign-in.ts";
 import { auditRefusedToken } from "./audit.ts";
-import { IN_COOKIE, tokenInCookie } from "./console-cookie.ts";
+import { standsForCookie, tokenOfBearer } from "./console-cookie.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal, unwrap } from "./failure.ts";
 import { countAddress } from "./rates.ts";
@@ -36,8 +36,8 @@ export const requireProps: Middleware = (c, next) => {
 };
 
 /** Finds the caller of a call over HTTP, from `Authorization: Bearer <token>`, whose token may be in the console's cookie. */
-export const authenticate: Middleware = authenticateBy(async (c, token) => {
-  const found = token === IN_COOKIE ? tokenInCookie(c) : ok(token);
+export const authenticate: Middleware = authenticateBy(async (c, bearer) => {
+  const found = standsForCookie(bearer) ? await tokenOfBearer(c, bearer) : ok(bearer);
   return found.ok ? ownTokens(c, found.value) : found;
 });
 

@@ -2,11 +2,19 @@ import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { SESSION_MS } from "../../domain/console-link.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
+import { hash16 } from "../../domain/hash.ts";
 import { safeUrl } from "../auth/login-settings.ts";
 import type { AppEnv } from "./context.ts";
 
-/** The bearer that the console sends in place of the token in its cookie. No call counts by the cookie alone. */
-export const IN_COOKIE = "cookie";
+/** A bearer that stands for the token in the cookie. A JWT has two dots. */
+const STANDS_IN = "cookie.";
+export const standsForCookie = (bearer: string): boolean => bearer.startsWith(STANDS_IN);
+/**
+ * The bearer that the console sends in place of a token in its cookie. No call counts by the cookie alone. The hash names the session:
+ * another tab may have put another token into the cookie.
+ */
+export const bearerFor = async (token: string): Promise<string> =>
+  STANDS_IN + (await hash16(`cairn:console:${token}`));
 /** A browser drops a cookie above 4,096 bytes without a word; the name takes some of them. */
 const LONGEST_TOKEN = 4_000;
 
@@ -31,6 +39,17 @@ export const ofOwnPage = (c: Context<AppEnv>): Result<null> =>
   c.req.header("Sec-Fetch-Site") === "same-origin"
     ? ok(null)
     : fail("forbidden", { message: "The console's cookie counts for calls of the console's own page only." });
+
+/** The token in the cookie, for a call of the console's own page, whose bearer names the session. */
+export async function tokenOfBearer(c: Context<AppEnv>, bearer: string): Promise<Result<string>> {
+  const token = tokenInCookie(c);
+  return !token.ok || (await bearerFor(token.value)) === bearer
+    ? token
+    : fail("unauthenticated", {
+        message:
+          "The console's cookie is of another session: another tab signed in. Reload the page for that one, or sign in again.",
+      });
+}
 
 /** The token in the cookie, for a call of the console's own page. */
 export function tokenInCookie(c: Context<AppEnv>): Result<string> {

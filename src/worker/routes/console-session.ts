@@ -8,6 +8,7 @@ import { NO_STORE } from "../http/answer.ts";
 import { auditRefusedToken } from "../http/audit.ts";
 import { bearerOf } from "../http/authenticate.ts";
 import {
+  bearerFor,
   type Cookie,
   cookieAt,
   dropCookie,
@@ -60,7 +61,7 @@ const ofCookie = (
 
 ofCookie("put", async (c, cookie) => {
   const token = bearerOf(c) ?? "";
-  const session = sessionOf(unwrap(await callerOf(c, token)), token);
+  const session = await sessionOf(unwrap(await callerOf(c, token)), token);
   unwrap(keepInCookie(c, cookie, { token, expiresAt: session.expiresAt }));
   return c.json({ session }, 200, NO_STORE);
 });
@@ -72,7 +73,7 @@ ofCookie("get", async (c, cookie) => {
   // Only a token that no longer counts ends the session: not a store that is away.
   const isOver = !caller.ok && errors[caller.code][0] === 401;
   if (token.ok && isOver) dropCookie(c, cookie);
-  const session = token.ok && !isOver ? sessionOf(unwrap(caller), token.value) : null;
+  const session = token.ok && !isOver ? await sessionOf(unwrap(caller), token.value) : null;
   return c.json({ session }, 200, NO_STORE);
 });
 
@@ -93,8 +94,9 @@ async function callerOf(c: Context<AppEnv>, token: string): Promise<Result<Calle
   return caller;
 }
 
-/** The session of a token that was verified. */
-const sessionOf = ({ user, scopes }: Caller, token: string) => ({
+/** The session of a token that was verified, with the bearer of its calls. */
+const sessionOf = async ({ user, scopes }: Caller, token: string) => ({
+  bearer: await bearerFor(token),
   user,
   scopes: [...scopes],
   // A token without an end is not valid.

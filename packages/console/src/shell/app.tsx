@@ -13,21 +13,20 @@ import {
   dropCookie,
   forgetToken,
   givenLink,
-  keepInCookie,
   keepToken,
   keptSession,
   keptToken,
   type Link,
   may,
+  openSession,
   reach,
   type Session,
   SessionProvider,
-  sessionOf,
   type Settings,
   tokenOf,
   userOf,
 } from "./session.ts";
-import { SignIn } from "./sign-in.tsx";
+import { type Problem, SignIn } from "./sign-in.tsx";
 
 /** The console: asks for a token, and then shows the place that the address names. */
 export function App() {
@@ -35,11 +34,18 @@ export function App() {
   return <Shown of={start}>{(value) => <Console {...value} />}</Shown>;
 }
 
-type Start = { settings: Settings; kept: Session | null };
+/** `atStart`: why nobody knows whether there is a session. */
+type Start = { settings: Settings; kept: Session | null; atStart: Problem | null };
 
 async function loadStart(signal: AbortSignal): Promise<Start> {
   const settings = await loadSettings(signal);
-  return { settings, kept: settings.cookie === true ? await keptSession(settings, signal) : null };
+  if (settings.cookie !== true) return { settings, kept: null, atStart: null };
+  try {
+    return { settings, kept: await keptSession(settings, signal), atStart: null };
+  } catch (error) {
+    // The form opens all the same.
+    return { settings, kept: null, atStart: { error, retry: () => location.reload() } };
+  }
 }
 
 async function loadSettings(signal: AbortSignal): Promise<Settings> {
@@ -48,21 +54,23 @@ async function loadSettings(signal: AbortSignal): Promise<Settings> {
   return (await answer.json()) as Settings;
 }
 
-function Console({ settings, kept: found }: Start) {
+function Console({ settings, kept: found, atStart }: Start) {
   const [session, setSession] = useState<Session | null>(found);
   const [asking, setAsking] = useState<Link | null>(null);
-  const [problem, setProblem] = useState<unknown>(null);
+  const [problem, setProblem] = useState<Problem | null>(atStart);
+  const leaving = useRef(Promise.resolve());
   const signIn = async (token: string, keep: boolean): Promise<boolean> => {
     try {
-      const opened =
-        settings.cookie === true ? await keepInCookie(token, settings) : sessionOf(token, settings);
+      // A cookie is dropped by its name: a sign-out that comes late would drop the new one.
+      await leaving.current;
+      const { session: opened, unkept } = await openSession(token, settings);
       if (settings.cookie === true) forgetToken();
       else if (keep) keepToken(token);
-      setProblem(null);
+      setProblem(unkept === null ? null : { error: unkept, retry: () => void signIn(token, keep) });
       setSession(opened);
       return true;
     } catch (error) {
-      setProblem(error);
+      setProblem({ error });
       return false;
     }
   };
@@ -73,10 +81,10 @@ function Console({ settings, kept: found }: Start) {
     setAsking(null);
   };
   const follow = (link: Link) => {
-    tokenOf(link).then(replace, setProblem);
+    tokenOf(link).then(replace, (error: unknown) => setProblem({ error }));
   };
   const stay = () => {
-    setProblem(null);
+    setProblem(session === null ? atStart : null);
     setAsking(null);
   };
   // A link may be somebody else's, who wants to see what is then stored: it replaces a session only if the user agrees.
@@ -86,7 +94,7 @@ function Console({ settings, kept: found }: Start) {
     const open = () => {
       const link = givenLink();
       if (link === null) return;
-      if (current.current === null && keptToken() === null) follow(link);
+      if (current.current === null && keptToken() === null && atStart === null) follow(link);
       else setAsking(link);
     };
     open();
@@ -96,12 +104,24 @@ function Console({ settings, kept: found }: Start) {
     addEventListener("hashchange", open);
     return () => removeEventListener("hashchange", open);
   }, []);
+  // Another tab signed in or out, or the token counts no longer.
+  useEffect(() => {
+    const over = session?.over;
+    const end = () => {
+      if (current.current !== session) return;
+      setProblem({ error: over?.reason });
+      setSession(null);
+    };
+    over?.addEventListener("abort", end);
+    return () => over?.removeEventListener("abort", end);
+  }, [session]);
   if (asking !== null)
     return (
       <main class="sign-in">
         <h1>Open another session?</h1>
         <p>
-          You are signed in{session !== null && ` as ${nameOf(session.user)}`}. This link opens the console as{" "}
+          {session === null && atStart !== null ? "You may be" : "You are"} signed in
+          {session !== null && ` as ${nameOf(session.user)}`}. This link opens the console as{" "}
           {nameOf(userOf(asking))}, and signs you out. Open it only if you asked for it.
         </p>
         <button type="button" class="main" onClick={stay}>
@@ -110,7 +130,7 @@ function Console({ settings, kept: found }: Start) {
         <button type="button" onClick={() => follow(asking)}>
           Open the link
         </button>
-        <Failure error={problem} />
+        {problem && <Failure {...problem} />}
       </main>
     );
   if (session === null) return <SignIn settings={settings} problem={problem} signIn={signIn} />;
@@ -120,7 +140,8 @@ function Console({ settings, kept: found }: Start) {
     setSession(null);
     go(to([]));
     // A cookie that is still there would sign in the next one: the page says so.
-    if (settings.cookie === true) dropCookie().catch(setProblem);
+    if (settings.cookie === true)
+      leaving.current = dropCookie().catch((error: unknown) => setProblem({ error }));
   };
   return (
     <SessionProvider value={session}>
@@ -130,6 +151,10 @@ function Console({ settings, kept: found }: Start) {
         </a>
         <Header signOut={signOut} version={settings.version} />
         <main id="content" tabIndex={-1}>
+          {problem && <Failure {...problem} />}
+          {problem && settings.cookie === true && session.over === undefined && (
+            <p>No cookie keeps this session: a reload ends it, or opens an earlier one.</p>
+          )}
           <Place session={session} />
         </main>
       </UndoProvider>

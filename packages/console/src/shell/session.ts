@@ -24,6 +24,8 @@ export type Session = {
   expiresAt: number | null;
   /** Undefined where nobody can. */
   signIn: SignInBy | undefined;
+  /** Aborts with the reason when the cookie no longer keeps this session; undefined of a token, which the page holds. */
+  over?: AbortSignal;
 };
 
 export type TextCall = {
@@ -38,10 +40,13 @@ export type TextAnswer = { text: string; version: string };
 /** The Worker's address, with the path that it is mounted under. */
 export const address = (): string => location.origin + location.pathname.replace(/\/console\/?$/, "");
 
-/** `fetch` from the Worker. Rejects with the client's code if nothing answers. */
-export async function reach(path: string, init: RequestInit): Promise<Response> {
+type Send = (request: Request) => Promise<Response>;
+const justFetch: Send = (request) => fetch(request);
+
+/** Calls the Worker. Rejects with the client's code if nothing answers. */
+export async function reach(path: string, init: RequestInit, send = justFetch): Promise<Response> {
   try {
-    return await fetch(address() + path, init);
+    return await send(new Request(address() + path, init));
   } catch (cause) {
     if (init.signal?.aborted) throw cause;
     throw new CairnError({ code: "network", message: "no answer" }, { status: 0, cause, call: path });
@@ -60,10 +65,12 @@ export function sessionOf(token: string, { issuer, signIn }: Settings): Session 
   return { ...callsWith(token.trim()), user: sub, scopes, expiresAt, signIn };
 }
 
-const callsWith = (token: string): Pick<Session, "memory" | "text"> => ({
-  memory: cairn({ url: address(), token }),
-  text: (method, path, call) => textCall(token, { method, path, ...call }),
-});
+function callsWith(token: string, send = justFetch): Pick<Session, "memory" | "text"> {
+  return {
+    memory: cairn({ url: address(), token, fetch: send }),
+    text: (method, path, call) => textCall({ token, send, method, path, ...call }),
+  };
+}
 
 /** The session that the cookie keeps; null if there is none, or the browser cannot say which page calls. */
 export async function keptSession(settings: Settings, signal: AbortSignal): Promise<Session | null> {
@@ -71,17 +78,26 @@ export async function keptSession(settings: Settings, signal: AbortSignal): Prom
   return answer.status === 403 ? null : byCookie(answer, "GET", settings);
 }
 
-/** Has the cookie keep the session of a token. Then no script of the page can read the token. */
-export async function keepInCookie(token: string, settings: Settings): Promise<Session> {
+/** A session, and why no cookie keeps it; null where one does, or none is to. */
+type Opened = { session: Session; unkept: unknown };
+
+/**
+ * Opens the session of a token. Has the cookie keep it, where there is one: then no script of the page can read the token. Else the page
+ * holds the token itself, since the code of a link counts only once. Rejects if the token does not count.
+ */
+export async function openSession(token: string, settings: Settings): Promise<Opened> {
   const session = sessionOf(token, settings);
-  const answer = await reach(COOKIE, {
-    method: "PUT",
-    headers: { Authorization: `Bearer ${token.trim()}` },
-  });
-  // A long token, or an old browser: the page holds the token itself. A reload must not bring back whoever the cookie is of.
-  if (answer.status === 413) await dropCookie();
-  if (answer.status === 413 || answer.status === 403) return session;
-  return (await byCookie(answer, "PUT", settings)) ?? session;
+  if (settings.cookie !== true) return { session, unkept: null };
+  try {
+    const headers = { Authorization: `Bearer ${token.trim()}` };
+    const answer = await reach(COOKIE, { method: "PUT", headers });
+    return { session: (await byCookie(answer, "PUT", settings)) ?? session, unkept: null };
+  } catch (error) {
+    if (error instanceof CairnError && error.status === 401) throw error;
+    // A reload should not bring back whoever the cookie is of. The page says that it may.
+    await dropCookie().catch(() => {});
+    return { session, unkept: error };
+  }
 }
 
 export async function dropCookie(): Promise<void> {
@@ -94,32 +110,52 @@ const COOKIE = "/console/session";
 async function byCookie(answer: Response, method: string, { signIn }: Settings): Promise<Session | null> {
   if (!answer.ok) throw await refusalOf(answer, `${method} ${COOKIE}`);
   const { session } = (await answer.json()) as {
-    session: Pick<Session, "user" | "scopes" | "expiresAt"> | null;
+    session: (Pick<Session, "user" | "scopes" | "expiresAt"> & { bearer: string }) | null;
   };
-  // The word stands for the token, which the browser sends in the cookie.
-  return session && { ...callsWith("cookie"), ...session, signIn };
+  if (session === null) return null;
+  const { bearer, user, scopes, expiresAt } = session;
+  const over = new AbortController();
+  const send: Send = async (request) => {
+    const of = await fetch(request);
+    if (of.status === 401) over.abort(await refusalOf(of.clone(), request.method));
+    return of;
+  };
+  // The bearer stands for the token, which the browser sends in the cookie.
+  return { ...callsWith(bearer, send), user, scopes, expiresAt, signIn, over: over.signal };
 }
 
+type Refusal = ConstructorParameters<typeof CairnError>[0];
+
 async function refusalOf(answer: Response, call: string): Promise<CairnError> {
-  const { error } = (await answer.json()) as { error: ConstructorParameters<typeof CairnError>[0] };
-  return new CairnError(error, { status: answer.status, call });
+  const { status } = answer;
+  // A proxy's page is no JSON.
+  const { error }: { error?: Refusal } = await answer.json().catch(() => ({}));
+  const none = {
+    code: "no_envelope",
+    message: `HTTP ${status}: the answer does not come from Cairn`,
+  } as const;
+  return new CairnError(error ?? none, { status, call });
 }
 
 /** Rejects with `CairnError`, as the client does. */
-async function textCall(
-  token: string,
-  {
-    method,
-    path,
-    query = {},
-    body,
-    headers = {},
-    signal,
-  }: TextCall & { method: string; path: readonly string[] },
-): Promise<TextAnswer> {
+async function textCall({
+  token,
+  send,
+  method,
+  path,
+  query = {},
+  body,
+  headers = {},
+  signal,
+}: TextCall & {
+  token: string;
+  send: Send;
+  method: string;
+  path: readonly string[];
+}): Promise<TextAnswer> {
   const search = new URLSearchParams(query).toString();
   const call = `/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
-  const answer = await reach(call, {
+  const init = {
     method,
     headers: {
       Authorization: `Bearer ${token}`,
@@ -128,7 +164,8 @@ async function textCall(
     },
     ...(body !== undefined && { body }),
     ...(signal && { signal }),
-  });
+  };
+  const answer = await reach(call, init, send);
   if (!answer.ok) throw await refusalOf(answer, `${method} ${call}`);
   return { text: await answer.text(), version: answer.headers.get("ETag") ?? "" };
 }
@@ -188,7 +225,6 @@ export async function tokenOf({ kind, value }: Link): Promise<string> {
 /** Keeps the token until the tab is closed. Without this, a reload of the page forgets it. */
 export const keepToken = (token: string): void => sessionStorage.setItem(KEY, token);
 export const forgetToken = (): void => sessionStorage.removeItem(KEY);
-export const isKept = (): boolean => sessionStorage.getItem(KEY) !== null;
 
 const Current = createContext<Session | null>(null);
 export const SessionProvider = Current.Provider;

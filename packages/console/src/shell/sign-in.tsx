@@ -2,6 +2,9 @@ import { useState } from "preact/hooks";
 import { Failure } from "../parts/failure.tsx";
 import type { Settings } from "./session.ts";
 
+/** Something that failed, and how to try it again where one can. */
+export type Problem = { error: unknown; retry?: () => void };
+
 /** Asks for a token. */
 export function SignIn({
   settings,
@@ -9,7 +12,7 @@ export function SignIn({
   signIn,
 }: {
   settings: Settings;
-  problem: unknown;
+  problem: Problem | null;
   signIn: (token: string, keep: boolean) => Promise<unknown>;
 }) {
   const [token, setToken] = useState("");
@@ -18,6 +21,7 @@ export function SignIn({
     <main class="sign-in">
       <h1>Cairn console</h1>
       <p>Look at what is remembered, see why a question gets its answer, correct it, and erase it.</p>
+      {problem && <Failure {...problem} />}
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -51,7 +55,6 @@ export function SignIn({
           Open
         </button>
       </form>
-      <Failure error={problem} />
       {settings.issuer === undefined && (
         <p class="quiet">
           <code>npm start</code> prints a link that works once; Enter in its terminal, or{" "}
