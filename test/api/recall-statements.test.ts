@@ -429,6 +429,62 @@ describe("an answer of the type that is asked for", () => {
   });
 });
 
+/** Who said these, each in a thread of its own: the answer, and after it a reply of the assistant or a statement. */
+const WHO_ELSE: [query: string, answer: string, other: { role: string; content: string }][] = [
+  [
+    "Which dentist does Mia go to?",
+    "Mia sees Dr Oduya for her teeth.",
+    {
+      role: "assistant",
+      content: "I don't know which dentist Mia goes to. Dentists usually keep a list of patients.",
+    },
+  ],
+  [
+    "Where is the spare key?",
+    "It hangs in the shed, the spare.",
+    {
+      role: "assistant",
+      content: "You haven't told me where the spare key is. Many people keep one with a neighbour.",
+    },
+  ],
+  [
+    "What is the name of Tom's wife?",
+    "Tom is married to Greta.",
+    { role: "user", content: "Tom's boat has the name Petrel." },
+  ],
+  [
+    "Where do I work?",
+    "I work at the bakery in Mill Street.",
+    {
+      role: "user",
+      content: "Tom has changed jobs: he works at the bank in Mill Street, it is his second.",
+    },
+  ],
+  ["shoe size", "My shoe size is 43.", { role: "user", content: "My brother's shoe size is 45." }],
+];
+it.each(WHO_ELSE)("answers %j before what only sounds like an answer", async (query, answer, other) => {
+  const user = await whoSaid(...OTHERS, answer);
+  const thread = await create(user);
+  await append(thread.id, [other], { createdAt: MARCH + 9 * DAY });
+  const [first] = (await ask(user, { query })).hits;
+  expect(first?.text).toBe(answer);
+  expect(first).not.toHaveProperty("replacedAt");
+});
+
+it("finds what the assistant recommended before what the user said, if the query asks for that", async () => {
+  const user = await whoSaid(...OTHERS, "I would like cork on the bathroom floor.");
+  const thread = await create(user);
+  const advice =
+    "For the bathroom floor, linoleum holds up best against water. Cork swells if it stands in water.";
+  await append(thread.id, [{ role: "assistant", content: advice }], { createdAt: MARCH + 9 * DAY });
+  expect(await firstOf(user, "What did you recommend for the bathroom floor?")).toBe(advice);
+});
+
+it("is not confident of a line without a duration where the query asks how long", async () => {
+  const user = await whoSaid(...OTHERS, "The warranty of the boiler is in the blue folder.");
+  expect(await confidenceOf(user, "How long is the warranty of the boiler?")).toBeLessThan(0.5);
+});
+
 it("finds a fact that was superseded if the question is about before", async () => {
   const user = newUser();
   const fact = { subject: "user", predicate: "works at" };

@@ -49,6 +49,10 @@ const types: readonly AnswerType[] = [
     asks: /\b(?:phone|mobile|telephone|cell)\b(?= number| of|\?|$)|\b(?:phone|telephone|mobile) number\b/i,
     has: /\b(?!(?:19|20)\d\d\b)\d[\d\s()/-]{2,}\d/,
   },
+  {
+    asks: /\bwho is .{0,40}(?:wife|husband|spouse)\b|\bname of .{0,40}(?:wife|husband)\b|\bmarried\b/i,
+    has: /\b(?:wife|husband|spouse|marr(?:y|ied)|wedding|widow\w*)\b/i,
+  },
   { asks: /\bbirthday\b|\bdate of birth\b/i, has: /\bbirthday|\bborn\b|\bturns\b/i },
   // A code or an identity number: letters with digits, a long number that is no year, or something quoted. "To edit code" asks for none.
   {
@@ -58,6 +62,10 @@ const types: readonly AnswerType[] = [
   {
     asks: /\bhow (?:many|tall|high|heavy|big|far|fast|wide|deep|large|hot|warm)\b|\bhow much .{1,80}\bweigh\b|\b(?:weight|height|capacity|percentage|distance|size)\b/i,
     has: new RegExp(`${NUMBER}|\\b(?:small|medium|large|xl|xs)\\b`, "i"),
+  },
+  {
+    asks: /\bhow long\b/i,
+    has: /\d|\b(?:minutes?|hours?|days?|weeks?|months?|years?|since|until|seconds?)\b/i,
   },
   {
     asks: /\bhow often\b/i,

@@ -1,4 +1,5 @@
 import { typeTest } from "./answer-type.ts";
+import { asksForAdvice } from "./asks.ts";
 import { isAboutTalk } from "./courtesy.ts";
 import { cosineOf, distinctPieces, sumOfRows } from "./lexicon.ts";
 import { wordsWithoutMarks } from "./marks.ts";
@@ -10,8 +11,8 @@ import { namesIn } from "./question.ts";
 /**
  * The signals that an answer is among the candidates. `soft`, `softNear`, `cosine`: the best match of any candidate that is no
  * echo, 0 to 1. `covered`: the mean match of the question's words, names left out, with the best line and its neighbours.
- * `lacksType`: 1 if the question asks for an answer of a type that the best line has not, or that line is about somebody else. `date`: 1 if the line is of the time
- * that the question names. `task`: 1 for a request that needs no memory ("translate").
+ * `lacksType`: 1 if the question asks for an answer of a type that the best line has not, or that line is about somebody else.
+ * `date`: 1 if the line is of the time that the question names. `task`: 1 for a request that needs no memory ("translate").
  * `personal`: 1 if the question is about somebody. No signal compares the best line with other documents: more of the same
  * evidence does not lower a confidence.
  */
@@ -82,7 +83,7 @@ export function signalsOf(
     lacksType: line !== undefined && lacksAnswer(question, line, judged[best]) ? 1 : 0,
     date: Math.max(0, line?.date ?? 0),
     task: TASK.test(question) ? 1 : 0,
-    personal: PERSONAL.test(question) || names.some(isKnown) ? 1 : 0,
+    personal: PERSONAL.test(question) || asksForAdvice(question) || names.some(isKnown) ? 1 : 0,
   };
 }
 

@@ -1,4 +1,5 @@
 import { applies } from "./applies.ts";
+import { asksForAdvice } from "./asks.ts";
 import { distinctPieces, type Lexicon } from "./lexicon.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 import { DAY } from "./time-span.ts";
@@ -92,6 +93,7 @@ export function featuresOf(
   );
   const asks = indicator(pool, ({ isMessage, text }) => isMessage && text.includes("?"));
   const only = namedSpeaker(question.text, pool);
+  const advice = asksForAdvice(question.text);
   const asksForTime = asksTime(question.text);
   // A memory has no neighbours.
   const ofMessages = (values: Float32Array) =>
@@ -114,8 +116,8 @@ export function featuresOf(
     ),
     // The person in question: the speaker of a message, or a name in a memory.
     speaker: indicator(pool, (one) => only !== null && isAbout(one, only)),
-    user: indicator(pool, ({ role }) => role === "user"),
-    length: Float32Array.from(pool, ({ text }) => lengthOf(text)),
+    user: indicator(pool, ({ role }) => role === (advice ? "assistant" : "user")),
+    length: Float32Array.from(pool, ({ text }) => (advice ? 0 : lengthOf(text))),
     asks,
     // The message after a matching question is likely its answer.
     answers: scaled(

@@ -77,9 +77,12 @@ export class StatementReader {
       part !== null ? [] : EXCUSE.test(sentence) ? [this.#wordsIn(sentence.replace(EXCUSE, ""))] : [all],
     );
     const asks = new Set(asking.flatMap(({ telling }) => [...telling.keys()]));
-    const asksTheSame = matching(asks, questionStems) >= SAME * Math.max(1, questionStems.size);
-    return stems.size === 0 || (asksTheSame && matching(stems, questionStems) === 0)
-      ? { onlyAsks: true, stems: asks, chatter: 0, words }
+    const inAsking = matching(asks, questionStems);
+    // An assistant that denies to know the thing says nothing else with it.
+    const denies = role === "assistant" && inAsking > 0 && inAsking >= matching(stems, questionStems);
+    const asksTheSame = inAsking >= SAME * Math.max(1, questionStems.size);
+    return stems.size === 0 || denies || (asksTheSame && matching(stems, questionStems) === 0)
+      ? { onlyAsks: true, stems: denies ? new Set() : asks, chatter: 0, words }
       : {
           onlyAsks: false,
           stems,

@@ -4,7 +4,9 @@ import type { Judgement, Reading, StatementWeights } from "./judgement.ts";
 import { cosineOf, sumOfRows } from "./lexicon.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { namesIn } from "./question.ts";
+import { relativeIn } from "./relatives.ts";
 import type { StatementReader } from "./statements.ts";
+import { isOfAnother } from "./whose.ts";
 
 /** Characters of one statement. A longer text says several things. */
 const STATEMENT = 200;
@@ -18,7 +20,10 @@ const CHANGES =
 
 /** A correction, which need not repeat the matter. */
 const CORRECTS = /\b(?:meant|correction|corrected|sorry|my mistake|scratch that|mixed up|typo)\b/i;
-/** What is only supposed: "If they say no, we'd sell it"; or still open: "They haven't paid". An instruction ("if it rains, close it") is neither. English. */
+/**
+ * What is only supposed: "If they say no, we'd sell it"; or still open: "They haven't paid". An instruction ("if it rains, close
+ * it") is neither. English.
+ */
 const SUPPOSES =
   /^(?:(?:and|but|so|well|maybe|perhaps),? )?(?:if|unless|suppos(?:e|ing)|imagine|assuming|in case)\b.{3,120}?(?:\bwould|\bcould|\bmight|['’]d)\b|\b(?:would|could|might|['’]d)\b.{3,120}?\b(?:if|unless)\b|\bstill ha(?:s|ve)(?:n['’]t| not)\b|\bha(?:s|ve)(?:n['’]t| not)\b.{1,80}\byet\b|\bnot yet\b|\bstill (?:waiting|open)\b/i;
 
@@ -42,6 +47,7 @@ type Statement = {
   changes: boolean;
   corrects: boolean;
   supposes: boolean;
+  kin: string | null;
   /** The question's stems that it has. */
   named: readonly string[];
   lacksType: boolean;
@@ -70,6 +76,7 @@ function statementOf(
     changes: CHANGES.test(text),
     corrects: CORRECTS.test(text),
     supposes: SUPPOSES.test(text),
+    kin: relativeIn(text),
     named: [...wordsByStem.keys()].filter((stem) => query.stems.has(stem)),
     lacksType,
   };
@@ -209,6 +216,8 @@ const isFactOfMessage = ({ earlier, later }: Pair): boolean =>
 
 /** True if the later one cannot be about what the earlier one says. */
 const areApart = (earlier: Statement, later: Statement): boolean =>
+  (later.kin !== null && later.kin !== earlier.kin) ||
+  isOfAnother(later.text, earlier.text) ||
   // "From now on …" orders something, and changes nothing that is so.
   (later.one.standing !== undefined && earlier.one.standing === undefined) ||
   // A text without an answer of the asked type replaces none.

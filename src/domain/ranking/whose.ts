@@ -9,6 +9,10 @@ const OWN = /\b(?:i|me|my|mine|the user)\b/i;
 const SAID =
   /^\w+\s+(?:\w+\s+)?(?:said|says?|told|tells?|report(?:ed|s)|wrote|suggested|proposed|mentioned|offered|complained)\b/i;
 
+/** "Tom has moved: his address …". English. */
+const OF_NAMED =
+  /^(?!The |It |That |This |There )\p{Lu}\p{L}+(?:['’]s| has| is| was| \p{Ll}+(?:ed|s)) .*\b(?:his|her|their)\b/u;
+
 /** Another relative than the question names counts so many times: the model takes a sister for a cousin. */
 const SURE = 2;
 
@@ -22,6 +26,10 @@ export const ownText = ({ speaker, text, isMessage }: PooledCandidate): string =
     : isMessage
       ? text
       : text.replace(/^The user['’]s\b/u, "My").replace(/^The user\s+/u, "");
+
+/** True if a statement is about somebody by name, and another one about "I" or "my". */
+export const isOfAnother = (text: string, than: string): boolean =>
+  OWN.test(than) && !OWN.test(text) && OF_NAMED.test(text);
 
 /** True if a question asks who says or does what a statement has: "I can" answers "who can?", and "who said that …?" anything. */
 export const asksForSpeaker = (question: string, text: string): boolean =>
