@@ -157,7 +157,7 @@ it("says in the audit log which binding deleted, and which was refused", async (
   const [user, name] = [newUser(), `app-${crypto.randomUUID()}`];
   await clientWith({ ...ALL, name }).memories.forgetAll(user);
   await expect
-    .poll(async () => (await call("/v1/audit?limit=100")).body.items)
+    .poll(async () => (await call(`/v1/audit?user=${user}`)).body.items)
     .toContainEqual(
       expect.objectContaining({ action: "DELETE /v1/users/{user}/memories", tokenId: `binding:${name}` }),
     );
@@ -243,7 +243,7 @@ it("writes refused props into the audit log by the binding's name, and no malfor
   for (const name of names) await bindingWith({ name }).call({ method: "GET", path: "/" });
   await bindingWith({ name: "no name" }).call({ method: "GET", path: "/" });
   const refused = async () =>
-    (await call("/v1/audit?action=token.refused&limit=100")).body.items.map(
+    (await call("/v1/audit?action=token.refused&limit=1000")).body.items.map(
       ({ outcome, tokenId }: { outcome: string; tokenId: string }) => `${outcome} ${tokenId}`,
     );
   for (const id of [...names.map((name) => `binding:${name}`), "binding"])

@@ -289,7 +289,7 @@ it("is in the audit log by the token's id, and a refused call counts as a refuse
   await browser.byCookie(`/v1/users/${user}/kv/nothing`, { method: "DELETE" });
   await browser.byCookie(`/v1/users/${user}/kv`, { site: CROSS });
   const events = async () =>
-    (await call(`/v1/audit?from=${from}&limit=100`)).body.items as {
+    (await call(`/v1/audit?from=${from}&limit=1000`)).body.items as {
       tokenId?: string;
       outcome: string;
       action: string;
