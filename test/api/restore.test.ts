@@ -280,6 +280,70 @@ it.each(["beginRestore", "stepRestore", "startReindex"])(
   },
 );
 
+/** A user with a restore to an earlier time that stopped behind its note, and a later time to come back to. */
+async function stoppedBefore() {
+  const changed = await changedUser();
+  const { user } = changed;
+  await snapshot(user);
+  const second = control.clockAt ?? START;
+  later(1000);
+  await append(changed.kept.id, [say("lost")]);
+  later(1000);
+  return { ...changed, second, owner: await userHash(user) };
+}
+
+it("loses no later write where a call of a former one comes between its restart and its first step", async () => {
+  const { user, at, second, owner, kept } = await stoppedBefore();
+  control.d1NextWrites = ["ok", "before"];
+  expect((await restore(user, { at, dryRun: false })).status).toBe(503);
+  control.d1NextWrites = [];
+  const former = await markOf(user);
+  later(1000);
+  const object = () => env.USER_MEMORY.getByName(owner) as unknown as UserMemoryRpc;
+  let isLate = false;
+  const restart = async (token: string) => {
+    await object()
+      .restart(token)
+      .catch(() => undefined);
+    if (!isLate) await object().beginRestore(former);
+    isLate = true;
+  };
+  const userMemory = () =>
+    new Proxy(object(), {
+      get: (one, name) => (name === "restart" ? restart : Reflect.get(one, name, one)),
+    });
+  const ports = { ...faultyPorts(env), userMemory };
+  expect(await restoreUser(ports, owner, { at: second, dryRun: false })).toMatchObject({
+    value: { status: "done" },
+  });
+  expect(isLate).toBe(true);
+  await append(kept.id, [say("after done")]);
+  await (await objectOf(user)).restart().catch(() => undefined);
+  expect(await said(kept.id)).toEqual(["one", "two", "after done"]);
+});
+
+it("keeps the note of the later of two that begin at once, whichever comes last", async () => {
+  const { user, at, second, owner } = await stoppedBefore();
+  const userMemory = () => env.USER_MEMORY.getByName(owner) as unknown as UserMemoryRpc;
+  const ports = { ...faultyPorts(env), userMemory };
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: open, resolve: release } = Promise.withResolvers<void>();
+  const start: typeof ports.jobs.start = async (job) => {
+    reach();
+    await open;
+    return ports.jobs.start(job);
+  };
+  const first = restoreUser({ ...ports, jobs: { ...ports.jobs, start } }, owner, { at, dryRun: false });
+  await reached;
+  later(5);
+  control.d1NextWrites = ["ok", "before"];
+  await restoreUser(ports, owner, { at: second, dryRun: false });
+  control.d1NextWrites = [];
+  release();
+  await first;
+  expect((await markOf(user)).at).toBe(second);
+});
+
 it("still waits for its earlier state where a second call cannot begin it", async () => {
   const { user } = await stopped();
   const [mark, object] = [await markOf(user), await objectOf(user)];

@@ -47,6 +47,8 @@ const ENDED = "restored";
 const OVERTAKEN = fail("precondition_failed", { message: "A later restore of this user has begun." });
 /** Rows of D1 that one step reads or writes. */
 const SLICE = 100;
+/** The platform keeps the states of 30 days. */
+const KEPT_MS = 30 * 86_400_000;
 /** Room for numbers that are used between the look at them and the restart. */
 const [NUMBERS, THREADS] = [1_000_000, 1_000];
 
@@ -65,7 +67,7 @@ export class Restorer {
 
   /** True if the next session begins with an earlier state: what is erased now would come back. */
   get isArmed(): boolean {
-    return this.#deps.storage.kv.get(MARK) !== undefined;
+    return this.#setsBack || this.#deps.storage.kv.get(MARK) !== undefined;
   }
 
   /** True if the next session begins with the earlier state of this restore. */
@@ -98,17 +100,19 @@ export class Restorer {
 
   /** Lets the next session of the object begin with its state of then. */
   async begin({ at, token, epoch }: RestoreMark): Promise<Result<null>> {
-    const { storage, removals, erasureEpoch } = this.#deps;
+    const { storage, removals, erasureEpoch, now } = this.#deps;
     const bookmark = await this.#bookmarkAt(at);
     if (storage.kv.get(ENDED) === token) return ok(null);
     if (this.#isOvertaken(token)) return OVERTAKEN;
     // Something may be erased since the preview. Later erasures see the mark.
     const { current } = erasureEpoch;
     if (current !== epoch || removals.erasedSince(at)) return fail("erased_since");
-    if (!bookmark.ok) return bookmark;
+    // The preview found that state: while it is kept, the failure passes.
+    if (!bookmark.ok) return at < now() - KEPT_MS ? bookmark : fail("storage_unavailable");
     storage.kv.put(MARK, token);
     try {
       await storage.sync();
+      if (this.#isOvertaken(token)) return OVERTAKEN;
       await storage.onNextSessionRestoreBookmark(bookmark.value);
     } catch (error) {
       // Another call may have armed it meanwhile.
@@ -125,6 +129,11 @@ export class Restorer {
   async step(owner: UserHash, mark: RestoreMark, place: RestorePlace): Promise<Result<RestorePlace | null>> {
     if (this.waits(mark.token)) return ok({ part: "begin" });
     if (this.#isOvertaken(mark.token)) return OVERTAKEN;
+    // A call of a former restore armed this session, which knew of no later one.
+    if (this.#setsBack) {
+      const begun = await this.begin(mark);
+      return begun.ok ? ok({ part: "begin" }) : begun;
+    }
     switch (place.part) {
       case "begin":
         this.#comeBack(mark);
