@@ -145,8 +145,10 @@ export class VectorTable {
     const room = this.#grownRoom;
     const bytes = room * this.#stride;
     const [before, grows] = [this.#rows, this.#own !== null];
-    if (bytes >= OWN) this.#own ??= new Kernel();
-    this.#rows = this.#own?.rows(bytes) ?? new Int8Array(bytes);
+    const own = this.#own ?? (bytes >= OWN ? new Kernel() : null);
+    this.#rows = own?.rows(bytes) ?? new Int8Array(bytes);
+    // Behind what may have no room.
+    this.#own = own;
     if (!grows) this.#rows.set(before);
     const scales = new Float32Array(room);
     scales.set(this.#scales);
