@@ -276,11 +276,8 @@ export class VectorStore {
   #inStorage({ model, dimensions }: Space): StoredVectors {
     const known = this.#stored.get(model);
     if (known !== undefined) return known;
-    const stored = new StoredVectors(
-      this.rows,
-      { model, dimensions, kernel: this.#options.kernel },
-      this.#capacity(dimensions),
-    );
+    const { kernel } = this.#options;
+    const stored = new StoredVectors(this.rows, { model, dimensions, kernel }, this.#capacity(dimensions));
     this.#stored.set(model, stored);
     return stored;
   }
