@@ -328,10 +328,10 @@ it("keeps the note of the later of two that begin at once, whichever comes last"
   const ports = { ...faultyPorts(env), userMemory };
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const { promise: open, resolve: release } = Promise.withResolvers<void>();
-  const start: typeof ports.jobs.start = async (job) => {
+  const start: typeof ports.jobs.start = async (job, options) => {
     reach();
     await open;
-    return ports.jobs.start(job);
+    return ports.jobs.start(job, options);
   };
   const first = restoreUser({ ...ports, jobs: { ...ports.jobs, start } }, owner, { at, dryRun: false });
   await reached;

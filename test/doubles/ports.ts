@@ -67,7 +67,7 @@ export function faultyPorts(env: Bindings): Ports {
     jobs: {
       get: (name) => read(() => real.jobs.get(name)),
       unfinished: (prefix, limit) => read(() => real.jobs.unfinished(prefix, limit)),
-      start: (job) => write("other", () => real.jobs.start(job)),
+      start: (job, options) => write("other", () => real.jobs.start(job, options)),
       advance: (from, to) => write("other", () => real.jobs.advance(from, to)),
       rewrite: (from, to) => write("other", () => real.jobs.rewrite(from, to)),
       remove: (prefix, finishedBefore) => write("other", () => real.jobs.remove(prefix, finishedBefore)),

@@ -36,15 +36,20 @@ export class D1Jobs {
       .limit(limit);
   }
 
-  /** Starts or restarts a job, unless one that started later took its place. */
+  /** Starts or restarts a job. `keepsLater`: unless one that started later is in its place. */
   async start(
     job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt" | "done">>,
+    { keepsLater = false } = {},
   ): Promise<void> {
     const fresh = { position: "", done: 0, finishedAt: null, ...job };
     await this.#db
       .insert(jobs)
       .values(fresh)
-      .onConflictDoUpdate({ target: jobs.name, set: fresh, setWhere: lte(jobs.startedAt, job.startedAt) });
+      .onConflictDoUpdate({
+        target: jobs.name,
+        set: fresh,
+        ...(keepsLater && { setWhere: lte(jobs.startedAt, job.startedAt) }),
+      });
   }
 
   /** Saves progress, unless another run was faster or the job was restarted. Returns whether it did. */

@@ -42,7 +42,8 @@ export async function restoreUser(
   // Before the first step: whoever dies in between leaves it to the cron.
   const started = await d1Result(async () => {
     const restoring: Restoring = { ...preview.value, at, token: uuidv7() };
-    await jobs.start({ name: RESTORES + owner, detail: JSON.stringify(restoring), startedAt: now() });
+    const begun = { name: RESTORES + owner, detail: JSON.stringify(restoring), startedAt: now() };
+    await jobs.start(begun, { keepsLater: true });
     return jobs.get(RESTORES + owner);
   });
   if (!started.ok) return started;
