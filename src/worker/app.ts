@@ -61,7 +61,7 @@ import { usage } from "./routes/usage.ts";
 import { transfer } from "./routes/transfer.ts";
 import { hash16 } from "../domain/hash.ts";
 
-/** How the app stands among others. */
+/** The place of the app among others. */
 type Place = {
   /** The path of a request's mount. */
   basePathOf?: (request: Request) => string;

@@ -7,7 +7,7 @@ import { type Server, startCairn } from "./servers.ts";
 import { median } from "./summary.ts";
 
 const get = (path: string): Call => ({ method: "GET", path, status: 200 });
-/** What a visit of the overview asks for. */
+/** The calls of one visit of the overview. */
 const CALLS = [
   "/health",
   "/v1/statistics?days=30",

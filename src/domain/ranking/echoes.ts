@@ -6,7 +6,7 @@ import { opensQuestion } from "./statements.ts";
 const HALF = 0.5;
 /** Telling words that an echo, and a request, may have beside those of the question. */
 const [OF_ECHO, OF_REQUEST] = [1, 3];
-/** What is stated answers a question for yes or no, though it adds nothing. */
+/** A statement answers a question for yes or no, though it adds nothing. */
 const YES_OR_NO = /^(?:is|are|am|was|were|do|does|did|can|could|would|will|should|have|has|had)\b/i;
 
 type Echoes = {

@@ -21,7 +21,7 @@ const CHANGES =
 /** A correction, which need not repeat the matter. */
 const CORRECTS = /\b(?:meant|correction|corrected|sorry|my mistake|scratch that|mixed up|typo)\b/i;
 /**
- * What is only supposed: "If they say no, we'd sell it"; or still open: "They haven't paid". An instruction ("if it rains, close
+ * A supposition: "If they say no, we'd sell it"; or still open: "They haven't paid". An instruction ("if it rains, close
  * it") is neither. English.
  */
 const SUPPOSES =

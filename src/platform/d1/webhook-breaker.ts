@@ -108,7 +108,7 @@ export class D1WebhookBreaker {
 }
 
 /**
- * What all users' objects know of the tenant's receiver: a receiver that hangs would otherwise cost each of them 15 seconds for
+ * The state of the tenant's receiver, for all users' objects: a receiver that hangs would otherwise cost each of them 15 seconds for
  * each attempt. Every method rejects when D1 does not answer.
  */
 export type WebhookBreaker = Pick<D1WebhookBreaker, keyof D1WebhookBreaker>;

@@ -89,7 +89,7 @@ it("answers for what is its own, and for nothing else", async () => {
 it("names in the package's types every binding that there is, and no other", () => {
   // What only the tests bind (test/env.d.ts) is none of Cairn's.
   type Tested = "MIGRATIONS" | "TEST_RATE" | "CAIRN_HISTORIES" | "CAIRN_FIRST_SEED" | "CAIRN_SEED";
-  // How many databases there are is each deployment's own affair: no type of the Worker has them. The Worker to mount keeps no cookie.
+  // Each deployment has its own number of databases: no type of the Worker has them. The Worker to mount keeps no cookie.
   type Named = Exclude<keyof CairnBindings, `FACTS_${number}`>;
   expectTypeOf<Named>().toEqualTypeOf<Exclude<keyof Bindings, Tested | "CONSOLE_COOKIE">>();
 });
