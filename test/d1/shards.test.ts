@@ -8,9 +8,9 @@ import type { ThreadRow } from "../../src/platform/d1/tables.ts";
 import type { CataloguePage, ThreadCatalogue } from "../../src/platform/d1/thread-catalogue.ts";
 import { newThreadId, userHash } from "../../src/domain/ids.ts";
 
-const mark = { requireUse: async () => {}, requireUnchanged: async () => {} };
+const mark = { require: async () => {} };
 const rejects = () => Promise.reject(new Error("D1_ERROR: this database is down"));
-const down = { requireUse: rejects, requireUnchanged: rejects };
+const down = { require: rejects };
 const base64url = fc.stringMatching(/^[A-Za-z0-9_-]{22}$/);
 
 it("gives a user the same shard for ever", async () => {

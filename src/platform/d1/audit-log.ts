@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, inArray, lt, sql, type SQL } from "drizzle-orm";
-import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import type { UserHash } from "../../domain/ids.ts";
 import { retryOnReset } from "../retry-on-reset.ts";
+import { D1Store } from "./d1-store.ts";
 import { audit, type AuditRow } from "./tables.ts";
 
 export type AuditPage = {
@@ -29,20 +29,14 @@ export async function writeEvent(auditLog: Pick<AuditLog, "add">, event: AuditRo
 }
 
 /** The audit log. Every method rejects when D1 does not answer. */
-export class D1AuditLog {
-  readonly #db: DrizzleD1Database;
-
-  constructor(database: D1Database) {
-    this.#db = drizzle(database);
-  }
-
+export class D1AuditLog extends D1Store {
   /** Writes an event, or raises the count of an existing one. Safe to repeat. */
   async add(event: AuditRow): Promise<void> {
     // Counts may arrive out of order: the greater one is later, and has the last request.
     const later = sql`${event.count} > ${audit.count}`;
     const count = sql`MAX(${audit.count}, ${event.count})`;
     const requestId = sql`CASE WHEN ${later} THEN ${event.requestId} ELSE ${audit.requestId} END`;
-    await this.#db
+    await this.db
       .insert(audit)
       .values(event)
       .onConflictDoUpdate({ target: audit.id, set: { count, requestId } });
@@ -56,7 +50,7 @@ export class D1AuditLog {
     if (from !== undefined) filters.push(gte(audit.at, from));
     if (to !== undefined) filters.push(lt(audit.at, to));
     if (after !== undefined) filters.push(sql`(${audit.at}, ${audit.id}) < (${after[0]}, ${after[1]})`);
-    return this.#db
+    return this.db
       .select()
       .from(audit)
       .where(and(...filters))
@@ -66,13 +60,13 @@ export class D1AuditLog {
 
   /** Deletes at most `limit` events before `time`, oldest first. Returns the number. */
   async prune(time: number, limit: number): Promise<number> {
-    const oldest = this.#db
+    const oldest = this.db
       .select({ id: audit.id })
       .from(audit)
       .where(lt(audit.at, time))
       .orderBy(audit.at)
       .limit(limit);
-    const done = await this.#db.delete(audit).where(inArray(audit.id, oldest));
+    const done = await this.db.delete(audit).where(inArray(audit.id, oldest));
     return done.meta.changes;
   }
 }

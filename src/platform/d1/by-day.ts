@@ -18,7 +18,7 @@ export async function countedByDay(
   from: number,
 ): Promise<CreatedOnDay[]> {
   const rows = `FROM ${table} INDEXED BY ${index} WHERE ${where} AND user_hash > ?1`;
-  const found: CreatedOnDay[] = [];
+  const stretches: CreatedOnDay[][] = [];
   for (let after = ""; ;) {
     const last = await database
       .prepare(`SELECT user_hash ${rows} ORDER BY user_hash LIMIT 1 OFFSET ?2`)
@@ -31,15 +31,15 @@ export async function countedByDay(
       )
       .bind(after, last ?? "\uffff", from)
       .all<CreatedOnDay>();
-    found.push(...results);
-    if (last === null) return summedByDay(found);
+    stretches.push(results);
+    if (last === null) return summedByDay(stretches);
     after = last;
   }
 }
 
 /** The sums of several databases or stretches of users, the oldest day first. */
-export const summedByDay = (days: readonly CreatedOnDay[]): CreatedOnDay[] =>
-  [...Map.groupBy(days, ({ day }) => day)]
+export const summedByDay = (lists: readonly (readonly CreatedOnDay[])[]): CreatedOnDay[] =>
+  [...Map.groupBy(lists.flat(), ({ day }) => day)]
     .map(([day, same]) => ({
       day,
       count: same.reduce((sum, { count }) => sum + count, 0),

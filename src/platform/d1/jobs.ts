@@ -1,6 +1,6 @@
 import { and, eq, isNull, lt, lte, sql } from "drizzle-orm";
-import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import type { UserHash } from "../../domain/ids.ts";
+import { D1Store } from "./d1-store.ts";
 import { jobs, type JobRow } from "./tables.ts";
 
 /** The jobs that set users back begin with this, and a user's hash is behind it. */
@@ -13,22 +13,14 @@ const WITHOUT = `UPDATE jobs SET detail = (SELECT json_group_array(value) FROM j
 const isNamed = (prefix: string) => sql`substr(${jobs.name}, 1, ${prefix.length}) = ${prefix}`;
 
 /** The progress of long jobs. Every method rejects when D1 does not answer. */
-export class D1Jobs {
-  readonly #database: D1Database;
-  readonly #db: DrizzleD1Database;
-
-  constructor(database: D1Database) {
-    this.#database = database;
-    this.#db = drizzle(database);
-  }
-
+export class D1Jobs extends D1Store {
   async get(name: string): Promise<JobRow | undefined> {
-    return this.#db.select().from(jobs).where(eq(jobs.name, name)).get();
+    return this.db.select().from(jobs).where(eq(jobs.name, name)).get();
   }
 
   /** Jobs that are not finished, whose names begin with these characters; the least done first. */
   async unfinished(prefix: string, limit: number): Promise<JobRow[]> {
-    return this.#db
+    return this.db
       .select()
       .from(jobs)
       .where(and(isNamed(prefix), isNull(jobs.finishedAt)))
@@ -42,7 +34,7 @@ export class D1Jobs {
     { keepsLater = false } = {},
   ): Promise<void> {
     const fresh = { position: "", done: 0, finishedAt: null, ...job };
-    await this.#db
+    await this.db
       .insert(jobs)
       .values(fresh)
       .onConflictDoUpdate({
@@ -57,7 +49,7 @@ export class D1Jobs {
     { name, startedAt, position }: JobRow,
     to: Pick<JobRow, "position" | "done" | "finishedAt">,
   ): Promise<boolean> {
-    const { meta } = await this.#db
+    const { meta } = await this.db
       .update(jobs)
       .set(to)
       .where(and(eq(jobs.name, name), eq(jobs.startedAt, startedAt), eq(jobs.position, position)));
@@ -69,7 +61,7 @@ export class D1Jobs {
     { name, detail }: Pick<JobRow, "name" | "detail">,
     to: Pick<JobRow, "detail" | "finishedAt">,
   ): Promise<boolean> {
-    const { meta } = await this.#db
+    const { meta } = await this.db
       .update(jobs)
       .set(to)
       .where(and(eq(jobs.name, name), eq(jobs.detail, detail)));
@@ -79,13 +71,13 @@ export class D1Jobs {
   /** Deletes the jobs whose names begin with these characters; `finishedBefore`: only those that were finished by then. */
   async remove(prefix: string, finishedBefore?: number): Promise<void> {
     const ended = finishedBefore === undefined ? undefined : lt(jobs.finishedAt, finishedBefore);
-    await this.#db.delete(jobs).where(and(isNamed(prefix), ended));
+    await this.db.delete(jobs).where(and(isNamed(prefix), ended));
   }
 
   /** Deletes the restore of an erased user that started by a time, and takes the user out of the notes of passes. */
   async forget(user: UserHash, upTo: number): Promise<void> {
-    await this.#db.delete(jobs).where(and(eq(jobs.name, RESTORES + user), lte(jobs.startedAt, upTo)));
-    await this.#database.prepare(WITHOUT).bind(user).run();
+    await this.db.delete(jobs).where(and(eq(jobs.name, RESTORES + user), lte(jobs.startedAt, upTo)));
+    await this.run(WITHOUT, user);
   }
 }
 

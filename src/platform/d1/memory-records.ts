@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, getTableColumns, sql, type SQL } from "drizzle-orm";
-import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { withDeadline } from "../deadline.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { MemoryFilter, SortKey } from "../../domain/schema/memory-filter.ts";
+import { D1Store } from "./d1-store.ts";
 import { columnsAt, filterConditions, type Moment, unerased, unexpired, visibleAt } from "./memory-filter.ts";
 import { rowPieces, upsertRows } from "./memory-rows.ts";
 import { termConditions, termsOf } from "./memory-terms.ts";
@@ -98,33 +98,23 @@ const OWNERS = `${WRITERS} UNION ${THREAD_OWNERS} ORDER BY 1 LIMIT ?2`;
  * rejected write may still have happened, and is safe to repeat. After `RefusedWrite`, `OvertakenWrite` or `ErasedWrite`
  * it has not, and never will.
  */
-export class D1MemoryRecords {
-  readonly #db: DrizzleD1Database;
-  readonly #database: D1Database;
-
-  constructor(database: D1Database) {
-    this.#db = drizzle(database);
-    this.#database = database;
-  }
-
+export class D1MemoryRecords extends D1Store {
   async write({ owner, seq, put, forget, newIn }: MemoryWrite): Promise<void> {
     const { hash, id } = owner;
-    const prepare = (text: string, ...given: (string | number)[]) =>
-      this.#database.prepare(text).bind(...given);
     const first = Math.min(Number.MAX_SAFE_INTEGER, ...put.map(({ version }) => version));
     const statements = [
-      prepare(ANNOUNCE, hash, seq),
-      prepare(WRITE_STATE, hash),
+      this.prepare(ANNOUNCE, hash, seq),
+      this.prepare(WRITE_STATE, hash),
       ...(forget === "all"
-        ? FORGET_SOME.map((text) => prepare(text, hash, seq))
+        ? this.prepareAll(FORGET_SOME, hash, seq)
         : forget.length > 0
-          ? FORGET.map((text) => prepare(text, hash, seq, JSON.stringify(forget), first))
+          ? this.prepareAll(FORGET, hash, seq, JSON.stringify(forget), first)
           : []),
-      ...rowPieces(put, { terms: termsOf }).map((piece) => prepare(UPSERT, hash, id, piece, first, seq)),
-      ...(newIn === undefined ? [] : [prepare(PUT_USER, hash, id, newIn)]),
+      ...rowPieces(put, { terms: termsOf }).map((piece) => this.prepare(UPSERT, hash, id, piece, first, seq)),
+      ...(newIn === undefined ? [] : [this.prepare(PUT_USER, hash, id, newIn)]),
     ];
     for (;;) {
-      const batch = this.#database.batch<{ seq: number; upTo: number; epoch: number }>(statements);
+      const batch = this.database.batch<{ seq: number; upTo: number; epoch: number }>(statements);
       const [, states, , deleted] = await withWriteErrors(() => withDeadline(batch, WRITE_WITHIN_MS));
       const state = states?.results[0] ?? { seq, upTo: 0, epoch: 0 };
       if (state.seq !== seq) throw new OvertakenWrite(state.seq);
@@ -136,7 +126,7 @@ export class D1MemoryRecords {
   /** The version of a memory that answers the question. */
   async get(owner: UserHash, id: string, moment: Moment): Promise<MemoryRow | undefined> {
     const asked = asStored(owner, moment);
-    return this.#db
+    return this.db
       .select(columnsAt(asked))
       .from(memories)
       .where(and(eq(memories.userHash, owner), eq(memories.id, id), visibleAt(asked)))
@@ -154,7 +144,7 @@ export class D1MemoryRecords {
     const compare = order === "asc" ? sql`>` : sql`<`;
     const direction = order === "asc" ? asc : desc;
     // SQLite evaluates the index's columns first, subqueries last, and each of these in the order of the text.
-    return this.#db
+    return this.db
       .select(columnsAt(asked))
       .from(memories)
       .where(
@@ -177,7 +167,7 @@ export class D1MemoryRecords {
     id: string,
     { before = Number.MAX_SAFE_INTEGER, limit, now }: HistoryPage,
   ): Promise<MemoryRow[]> {
-    return this.#db
+    return this.db
       .select()
       .from(memories)
       .where(
@@ -195,7 +185,7 @@ export class D1MemoryRecords {
 
   /** All versions of an owner's memories in order, to rebuild an index. */
   async all(owner: UserHash, { after = BEFORE_ALL, limit }: VersionPage): Promise<MemoryRow[]> {
-    return this.#db
+    return this.db
       .select()
       .from(memories)
       .where(laterOf(owner, after))
@@ -210,7 +200,7 @@ export class D1MemoryRecords {
     >`IIF(${memories.supersededBy} IS NULL, NULL, (SELECT COUNT(*) FROM memories AS other
       WHERE other.user_hash = memories.user_hash AND other.id = memories.id
         AND other.version > ${erasedUpTo(owner)} AND other.version <= memories.superseded_by))`;
-    return this.#db
+    return this.db
       .select({ ...getTableColumns(memories), supersededByNth: nth })
       .from(memories)
       .where(laterOf(owner, after))
@@ -220,8 +210,7 @@ export class D1MemoryRecords {
 
   /** The owners of past or present memories and threads, in the order of their hashes. */
   async owners({ after = "", limit }: { after?: UserHash; limit: number }): Promise<UserHash[]> {
-    const { results } = await this.#database.prepare(OWNERS).bind(after, limit).all<{ owner: UserHash }>();
-    return results.map(({ owner }) => owner);
+    return (await this.rows<{ owner: UserHash }>(OWNERS, after, limit)).map(({ owner }) => owner);
   }
 
   /**
@@ -229,18 +218,18 @@ export class D1MemoryRecords {
    * of all.
    */
   async createdByDay(from: number): Promise<CreatedOnDay[]> {
-    return countedByDay(this.#database, BY_DAY, from);
+    return countedByDay(this.database, BY_DAY, from);
   }
 
   /** Counts the memories in quarantine, up to `MOST_WAITING`. */
   async waiting(): Promise<number> {
-    return (await this.#database.prepare(WAITING).first<number>("n")) ?? 0;
+    return (await this.row<{ n: number }>(WAITING))?.n ?? 0;
   }
 
   /** Rejects unless the database answers and its migrations are applied. */
   async check(): Promise<void> {
-    await this.#db.select({ id: memories.id }).from(memories).limit(1);
-    await this.#database.prepare(WRITE_STATE).bind("").run();
+    await this.db.select({ id: memories.id }).from(memories).limit(1);
+    await this.run(WRITE_STATE, "");
   }
 }
 

@@ -1,18 +1,17 @@
 import { asc, eq, sql } from "drizzle-orm";
-import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { byteLength, limits } from "../../domain/limits.ts";
 import type { RulesByPredicate } from "../../domain/memory/predicates.ts";
 import type { NamedPredicateRule } from "../../domain/schema/predicate.ts";
 import { CachedRules, type RuleCache } from "./cached-rules.ts";
+import { D1Store } from "./d1-store.ts";
 import { predicates } from "./tables.ts";
 
 /** The tenant's rules of predicates. Every method rejects when D1 does not answer. */
-export class D1PredicateRules {
-  readonly #db: DrizzleD1Database;
+export class D1PredicateRules extends D1Store {
   readonly #cached: CachedRules<RulesByPredicate>;
 
   constructor(database: D1Database, shared: { cache: RuleCache<RulesByPredicate>; now: () => number }) {
-    this.#db = drizzle(database);
+    super(database);
     this.#cached = new CachedRules(
       database,
       shared,
@@ -27,7 +26,7 @@ export class D1PredicateRules {
 
   /** All of them, by name. */
   async list(): Promise<NamedPredicateRule[]> {
-    const rules = await this.#db
+    const rules = await this.db
       .select({
         predicate: predicates.name,
         cardinality: predicates.cardinality,
@@ -46,7 +45,7 @@ export class D1PredicateRules {
     const hasRoom = sql`(SELECT COUNT(*) ${others}) < ${limits.predicateRules}`;
     const isShort = sql`${named} = '[]' OR ${byteLength(named)} +
       (SELECT COALESCE(SUM(octet_length(opposites)), 0) ${others} AND opposites <> '[]') <= ${limits.oppositesBytes}`;
-    const stored = await this.#db.all(sql`
+    const stored = await this.db.all(sql`
       INSERT INTO predicates (name, cardinality, policy, opposites)
       SELECT ${predicate}, ${cardinality}, ${policy}, ${named} WHERE ${hasRoom} AND (${isShort})
       ON CONFLICT (name) DO UPDATE SET
@@ -54,12 +53,12 @@ export class D1PredicateRules {
       RETURNING name`);
     this.#cached.forget();
     if (stored.length > 0) return "stored";
-    const [left] = await this.#db.all<{ room: number }>(sql`SELECT ${hasRoom} AS room`);
+    const [left] = await this.db.all<{ room: number }>(sql`SELECT ${hasRoom} AS room`);
     return left?.room === 1 ? "too many opposites" : "too many rules";
   }
 
   async delete(predicate: string): Promise<void> {
-    await this.#db.delete(predicates).where(eq(predicates.name, predicate));
+    await this.db.delete(predicates).where(eq(predicates.name, predicate));
     this.#cached.forget();
   }
 }

@@ -1,10 +1,9 @@
 import type { UserHash } from "../../domain/ids.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
-import { Deployment } from "./deployment.ts";
-import { DeploymentMark } from "./deployment-mark.ts";
+import { Deployment, DeploymentMark } from "./deployment.ts";
 import { D1ErasureRecords, type ErasureRecords } from "./erasure-records.ts";
 import { D1MemoryRecords, type MemoryRecords } from "./memory-records.ts";
-import { fromAll, fromAllUnmarked, guarded, routedByUser, type Shard } from "./shards.ts";
+import { fromAll, guarded, routedByUser, type Shard, sumOfAll } from "./shards.ts";
 import { summedByDay } from "./by-day.ts";
 import { D1ThreadCatalogue, ownerOf, type ThreadCatalogue } from "./thread-catalogue.ts";
 import { D1UserCatalogue, type UserCatalogue } from "./user-catalogue.ts";
@@ -45,16 +44,16 @@ export function shardedStores({
   const marked = databases.map((database, shard) => ({ database, mark: markOf(database, shard) }));
   const shardsOf = <T>(Store: new (database: D1Database) => T): Shard<T>[] =>
     marked.map(({ database, mark }) => ({ store: new Store(database), mark }));
-  const erasures = shardsOf(D1ErasureRecords);
-  const mainMark = facts.length === 0 ? marked[0]?.mark : undefined;
-  const beside = { store: new D1ErasureRecords(main), mark: mainMark ?? markOf(main, BESIDE) };
-  const marks = marked.map(({ mark }) => mark);
+  const mainMark = (facts.length === 0 ? marked[0]?.mark : undefined) ?? markOf(main, BESIDE);
   return {
     records: shardedRecords(shardsOf(D1MemoryRecords)),
     catalogue: shardedCatalogue(shardsOf(D1ThreadCatalogue)),
     users: shardedUsers(shardsOf(D1UserCatalogue)),
-    erasures: shardedErasures(erasures, beside),
-    deployment: new Deployment(mainMark === undefined ? [beside.mark, ...marks] : marks),
+    erasures: shardedErasures(shardsOf(D1ErasureRecords), {
+      store: new D1ErasureRecords(main),
+      mark: mainMark,
+    }),
+    deployment: new Deployment([...new Set([mainMark, ...marked.map(({ mark }) => mark)])]),
   };
 }
 
@@ -68,14 +67,11 @@ export const shardedRecords = (shards: readonly Shard<MemoryRecords>[]): MemoryR
     exported: (owner) => owner,
   }),
   owners: async (page) => {
-    const owners = await fromAllUnmarked(shards, (records) => records.owners(page));
-    return owners.toSorted(ascending).slice(0, page.limit);
+    const owners = await fromAll(shards, (records) => records.owners(page), { marks: false });
+    return owners.flat().toSorted(ascending).slice(0, page.limit);
   },
   createdByDay: async (from) => summedByDay(await fromAll(shards, (records) => records.createdByDay(from))),
-  waiting: async () => {
-    const counts = await fromAll(shards, async (records) => [await records.waiting()]);
-    return counts.reduce((sum, count) => sum + count, 0);
-  },
+  waiting: () => sumOfAll(shards, (records) => records.waiting()),
   check: async () => {
     await Promise.all(shards.map(({ store }) => store.check()));
   },
@@ -89,7 +85,7 @@ export const shardedCatalogue = (shards: readonly Shard<ThreadCatalogue>[]): Thr
       summedByDay(await fromAll(shards, (catalogue) => catalogue.createdByDay(from))),
     list: async (page) => {
       if (page.owner !== undefined) return ofOne.list(page);
-      const rows = await fromAll(shards, (catalogue) => catalogue.list(page));
+      const rows = (await fromAll(shards, (catalogue) => catalogue.list(page))).flat();
       return rows.toSorted((a, b) => b.createdAt - a.createdAt || ascending(b.id, a.id)).slice(0, page.limit);
     },
   };
@@ -97,13 +93,10 @@ export const shardedCatalogue = (shards: readonly Shard<ThreadCatalogue>[]): Thr
 
 const shardedUsers = (shards: readonly Shard<UserCatalogue>[]): UserCatalogue => ({
   list: async (page) => {
-    const users = await fromAll(shards, (catalogue) => catalogue.list(page));
+    const users = (await fromAll(shards, (catalogue) => catalogue.list(page))).flat();
     return users.toSorted((a, b) => ascending(a.hash, b.hash)).slice(0, page.limit);
   },
-  count: async () => {
-    const counts = await fromAll(shards, async (catalogue) => [await catalogue.count()]);
-    return counts.reduce((sum, count) => sum + count, 0);
-  },
+  count: () => sumOfAll(shards, (catalogue) => catalogue.count()),
 });
 
 /** An erasure is kept with its user's rows, to be noted in one batch with the fence. The tenant's keys are in `main`. */
@@ -121,9 +114,10 @@ const shardedErasures = (
     anySince: (user) => user,
     eraseVersions: (user) => user,
   }),
-  running: (page) => fromAllUnmarked(shards, (erasures) => erasures.running(page)),
+  running: async (page) =>
+    (await fromAll(shards, (erasures) => erasures.running(page), { marks: false })).flat(),
   unfinished: async () => {
-    const all = await fromAll(shards, async (erasures) => [await erasures.unfinished()]);
+    const all = await fromAll(shards, (erasures) => erasures.unfinished());
     return {
       count: all.reduce((sum, { count }) => sum + count, 0),
       since: all.map(({ since }) => since).reduce(earlier, null),

@@ -1,5 +1,5 @@
 import type { UserHash } from "../../domain/ids.ts";
-import type { DeploymentMark } from "./deployment-mark.ts";
+import type { DeploymentMark, Marking } from "./deployment.ts";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /** 30 bits of the hash: exact in a double, and enough to make the shards equally large. */
@@ -23,32 +23,32 @@ export function ofUser<T>(shards: readonly T[], owner: UserHash): T {
 }
 
 /** A store in one database, with the mark that guards it. */
-export type Shard<T> = { store: T; mark: Pick<DeploymentMark, "requireUse" | "requireUnchanged"> };
+export type Shard<T> = { store: T; mark: Pick<DeploymentMark, "require"> };
 
 /** The store of a shard. Rejects unless the database is used as it was first used. */
-export async function guarded<T>({ store, mark }: Shard<T>): Promise<T> {
-  await mark.requireUse();
+export async function guarded<T>({ store, mark }: Shard<T>, { marks }: Marking = MARKS): Promise<T> {
+  await mark.require({ marks });
   return store;
 }
 
-/** Asks every shard. Rejects when one does not answer: an incomplete list would pass for a complete one. */
-export async function fromAll<T, R>(
-  shards: readonly Shard<T>[],
-  ask: (store: T) => Promise<R[]>,
-): Promise<R[]> {
-  return (await Promise.all(shards.map(async (shard) => ask(await guarded(shard))))).flat();
-}
+const MARKS: Marking = { marks: true };
 
-/** As `fromAll`, for the cron: it marks no unused database. */
-export async function fromAllUnmarked<T, R>(
+/**
+ * Asks every shard. Rejects when one does not answer: an incomplete list would pass for a complete one. The cron marks no
+ * unused database.
+ */
+export const fromAll = <T, R>(
   shards: readonly Shard<T>[],
-  ask: (store: T) => Promise<R[]>,
-): Promise<R[]> {
-  const asked = shards.map(async ({ store, mark }) => {
-    await mark.requireUnchanged();
-    return ask(store);
-  });
-  return (await Promise.all(asked)).flat();
+  ask: (store: T) => Promise<R>,
+  marking?: Marking,
+): Promise<R[]> => Promise.all(shards.map(async (shard) => ask(await guarded(shard, marking))));
+
+/** The sum of a number of each shard. */
+export async function sumOfAll<T>(
+  shards: readonly Shard<T>[],
+  count: (store: T) => Promise<number>,
+): Promise<number> {
+  return (await fromAll(shards, count)).reduce((sum, one) => sum + one, 0);
 }
 
 /** The methods of a store that go to the shard of one user; `userOf` names that user from the arguments. */

@@ -1,6 +1,7 @@
 import { limits } from "../../domain/limits.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { withDeadline } from "../deadline.ts";
+import { D1Store } from "./d1-store.ts";
 import { removal, SLICE } from "./zeroed-columns.ts";
 
 /** A grant of the library, as far as it is read here. */
@@ -48,7 +49,7 @@ const LIST = `SELECT key, metadata FROM sign_ins
 const USED = "UPDATE sign_ins SET family = 'client:used' WHERE key = 'client:' || ?1 AND family = 'client'";
 const BEYOND =
   "key IN (SELECT key FROM sign_ins WHERE family = ?1 ORDER BY created_at DESC, key DESC LIMIT ?3 OFFSET ?2)";
-const OF_USER = `SELECT value, created_at, expires_at FROM sign_ins
+const OF_USER = `SELECT value, created_at AS createdAt, expires_at AS expiresAt FROM sign_ins
   WHERE family = ?1 AND ${ALIVE} ORDER BY created_at DESC, key DESC`;
 
 const TRIM = removal("sign_ins", BEYOND);
@@ -73,66 +74,60 @@ const PRUNE = removal(
 const mostOf: Partial<Record<string, number>> = { grant: limits.signIns, token: limits.tokensOfSignIn };
 
 /** Owns the SQL of `sign_ins`. */
-export class D1SignIns {
-  readonly #db: D1Database;
-
-  constructor(db: D1Database) {
-    this.#db = db;
-  }
-
+export class D1SignIns extends D1Store {
   /** The store for the calls of one request. */
   store(now: () => number): SignInStore {
-    return new SignInStore(this.#db, now);
+    return new SignInStore(this.database, now);
   }
 
   /** A user's, the newest first: at most `limits.signIns`. */
   async list(user: UserHash, now: number): Promise<StoredSignIn[]> {
-    const found = this.#db.prepare(OF_USER).bind(`grant:${user}`, now);
-    const { results } = await answered(
-      found.all<{ value: string; created_at: number; expires_at: number }>(),
+    const rows = this.rows<{ value: string; createdAt: number; expiresAt: number }>(
+      OF_USER,
+      `grant:${user}`,
+      now,
     );
-    return results.map(({ value, created_at: createdAt, expires_at: expiresAt }) => ({
-      // The library wrote it.
+    // The library wrote the value.
+    return (await answered(rows)).map(({ value, ...times }) => ({
       ...(JSON.parse(value) as Grant),
-      createdAt,
-      expiresAt,
+      ...times,
     }));
   }
 
   /** Deletes a sign-in with its tokens. */
   async revoke(user: UserHash, id: string): Promise<void> {
     await this.#run([
-      ...prepared(this.#db, REMOVE, `grant:${user}:${id}`),
-      ...prepared(this.#db, REMOVE_FAMILY, `token:${user}:${id}`),
+      ...this.prepareAll(REMOVE, `grant:${user}:${id}`),
+      ...this.prepareAll(REMOVE_FAMILY, `token:${user}:${id}`),
     ]);
   }
 
   /** Deletes a user's sign-ins up to a time, with all of their tokens. */
   async erase(user: UserHash, upTo: number): Promise<ErasedSignIns> {
     const [, grants = 0, , tokens = 0] = await this.#run([
-      ...prepared(this.#db, REMOVE_OLD, user, upTo),
-      ...prepared(this.#db, REMOVE_LOST, user),
+      ...this.prepareAll(REMOVE_OLD, user, upTo),
+      ...this.prepareAll(REMOVE_LOST, user),
     ]);
     return { grants, tokens };
   }
 
   /** True if such sign-ins are still there. */
   async has(user: UserHash, upTo: number): Promise<boolean> {
-    return (await answered(this.#db.prepare(HAS).bind(user, upTo).first<number>("n"))) !== 0;
+    return (await answered(this.row<{ n: number }>(HAS, user, upTo)))?.n !== 0;
   }
 
   /** Deletes some of what expired by `time`, and of the unused apps beyond their limit; answers how many at least. */
   async prune(time: number, limit: number): Promise<number> {
     const [, ended = 0, , beyond = 0] = await this.#run([
-      ...prepared(this.#db, PRUNE, time, limit),
-      ...prepared(this.#db, TRIM, "client", limits.unusedApps, limit),
+      ...this.prepareAll(PRUNE, time, limit),
+      ...this.prepareAll(TRIM, "client", limits.unusedApps, limit),
     ]);
     return Math.max(ended, beyond);
   }
 
   /** The rows that each statement changed. */
   async #run(statements: D1PreparedStatement[]): Promise<number[]> {
-    const done = await answered(this.#db.batch(statements));
+    const done = await answered(this.database.batch(statements));
     return done.map(({ meta }) => meta.changes);
   }
 }
@@ -144,12 +139,6 @@ export class D1SignIns {
  */
 export type SignIns = Pick<D1SignIns, keyof D1SignIns>;
 
-const prepared = (
-  db: D1Database,
-  texts: readonly string[],
-  ...given: (string | number)[]
-): D1PreparedStatement[] => texts.map((text) => db.prepare(text).bind(...given));
-
 type PutOptions = { expirationTtl?: number; expiration?: number; metadata?: unknown };
 type ListOptions = { prefix: string; limit?: number; cursor?: string };
 type Listed = { keys: { name: string; metadata: unknown }[]; list_complete: boolean; cursor?: string };
@@ -158,19 +147,17 @@ type Listed = { keys: { name: string; metadata: unknown }[]; list_complete: bool
  * The calls of a KV namespace that the library makes, for one request. A write of a record that this request has read throws
  * `SignInChanged` if another call was first: a code works once, and no refresh brings back an erased grant.
  */
-export class SignInStore {
-  readonly #db: D1Database;
+export class SignInStore extends D1Store {
   readonly #now: () => number;
   readonly #seen = new Map<string, number>();
 
-  constructor(db: D1Database, now: () => number) {
-    this.#db = db;
+  constructor(database: D1Database, now: () => number) {
+    super(database);
     this.#now = now;
   }
 
   async get(key: string, { type = "text" }: { type?: "text" | "json" } = {}): Promise<unknown> {
-    const found = this.#db.prepare(GET).bind(key, this.#now());
-    const row = await answered(found.first<{ value: string; version: number }>());
+    const row = await answered(this.row<{ value: string; version: number }>(GET, key, this.#now()));
     if (row === null) return null;
     this.#seen.set(key, row.version);
     return type === "json" ? JSON.parse(row.value) : row.value;
@@ -189,8 +176,8 @@ export class SignInStore {
     const statements =
       seen === undefined
         ? this.#insert(key, value, { metadata, now, end })
-        : [this.#db.prepare(UPDATE).bind(key, seen, value, metadata, end)];
-    const [written] = await answered(this.#db.batch(statements));
+        : [this.prepare(UPDATE, key, seen, value, metadata, end)];
+    const [written] = await answered(this.database.batch(statements));
     if (written?.meta.changes !== 1) throw new SignInChanged();
     this.#seen.set(key, (seen ?? 0) + 1);
   }
@@ -199,8 +186,8 @@ export class SignInStore {
     const seen = this.#seen.get(key);
     this.#seen.delete(key);
     const statements =
-      seen === undefined ? prepared(this.#db, REMOVE, key) : prepared(this.#db, REMOVE_SEEN, key, seen);
-    const [, removed] = await answered(this.#db.batch(statements));
+      seen === undefined ? this.prepareAll(REMOVE, key) : this.prepareAll(REMOVE_SEEN, key, seen);
+    const [, removed] = await answered(this.database.batch(statements));
     if (seen !== undefined && removed?.meta.changes !== 1) throw new SignInChanged();
   }
 
@@ -208,15 +195,15 @@ export class SignInStore {
     if (!prefix.endsWith(":")) throw new TypeError("a list of sign-ins is of a whole family");
     // The character after the colon ends the range.
     const end = `${prefix.slice(0, -1)};`;
-    const found = this.#db.prepare(LIST).bind(prefix, this.#now(), end, cursor, limit + 1);
-    const { results } = await answered(found.all<{ key: string; metadata: string | null }>());
-    const rows = results.slice(0, limit);
+    type Row = { key: string; metadata: string | null };
+    const found = await answered(this.rows<Row>(LIST, prefix, this.#now(), end, cursor, limit + 1));
+    const rows = found.slice(0, limit);
     const keys = rows.map(({ key, metadata }) => ({
       name: key,
       metadata: metadata === null ? null : (JSON.parse(metadata) as unknown),
     }));
     const last = rows.at(-1);
-    return results.length <= limit || last === undefined
+    return found.length <= limit || last === undefined
       ? { keys, list_complete: true }
       : { keys, list_complete: false, cursor: last.key };
   }
@@ -230,12 +217,11 @@ export class SignInStore {
     const [kind, user = null, grant] = family.split(":");
     const parent = grant === undefined ? null : `grant:${user}:${grant}`;
     const owner = kind === "grant" || kind === "token" ? user : null;
-    const statements = [this.#db.prepare(INSERT).bind(key, parent, family, owner, value, metadata, now, end)];
+    const statements = [this.prepare(INSERT, key, parent, family, owner, value, metadata, now, end)];
     const most = mostOf[kind ?? ""];
-    if (most !== undefined) statements.push(...prepared(this.#db, TRIM, family, most, SLICE));
+    if (most !== undefined) statements.push(...this.prepareAll(TRIM, family, most, SLICE));
     const { clientId } = Object(metadata === null ? {} : JSON.parse(metadata)) as { clientId?: unknown };
-    if (kind === "grant" && typeof clientId === "string")
-      statements.push(this.#db.prepare(USED).bind(clientId));
+    if (kind === "grant" && typeof clientId === "string") statements.push(this.prepare(USED, clientId));
     return statements;
   }
 }

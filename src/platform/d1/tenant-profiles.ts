@@ -1,30 +1,24 @@
 import { asc, eq, sql } from "drizzle-orm";
-import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { limits } from "../../domain/limits.ts";
 import type { ContextLayer, ContextProfile } from "../../domain/schema/context.ts";
+import { D1Store } from "./d1-store.ts";
 import { contextProfiles } from "./tables.ts";
 
 /** The lists of layers that all users of the tenant can name. Every method rejects when D1 does not answer. */
-export class D1TenantProfiles {
-  readonly #db: DrizzleD1Database;
-
-  constructor(database: D1Database) {
-    this.#db = drizzle(database);
-  }
-
+export class D1TenantProfiles extends D1Store {
   async get(name: string): Promise<ContextLayer[] | null> {
-    const row = await this.#db.select().from(contextProfiles).where(eq(contextProfiles.name, name)).get();
+    const row = await this.db.select().from(contextProfiles).where(eq(contextProfiles.name, name)).get();
     return row?.layers ?? null;
   }
 
   /** All of them, by name. */
   async list(): Promise<ContextProfile[]> {
-    return this.#db.select().from(contextProfiles).orderBy(asc(contextProfiles.name));
+    return this.db.select().from(contextProfiles).orderBy(asc(contextProfiles.name));
   }
 
   /** False, without a write, at the limit. */
   async put({ name, layers }: ContextProfile): Promise<boolean> {
-    const stored = await this.#db.all(sql`
+    const stored = await this.db.all(sql`
       INSERT INTO context_profiles (name, layers) SELECT ${name}, ${JSON.stringify(layers)}
       WHERE (SELECT COUNT(*) FROM context_profiles WHERE name <> ${name}) < ${limits.contextProfiles}
       ON CONFLICT (name) DO UPDATE SET layers = excluded.layers
@@ -33,7 +27,7 @@ export class D1TenantProfiles {
   }
 
   async delete(name: string): Promise<void> {
-    await this.#db.delete(contextProfiles).where(eq(contextProfiles.name, name));
+    await this.db.delete(contextProfiles).where(eq(contextProfiles.name, name));
   }
 }
 

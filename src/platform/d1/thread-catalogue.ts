@@ -1,10 +1,10 @@
 import { and, desc, eq, sql, type SQL } from "drizzle-orm";
-import { drizzle, type DrizzleD1Database } from "drizzle-orm/d1";
 import { withDeadline } from "../deadline.ts";
 import { hash32 } from "../../domain/hash.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import { countedByDay, type CreatedOnDay } from "./by-day.ts";
+import { D1Store } from "./d1-store.ts";
 import { current, WRITE_STATE } from "./memory-writes.ts";
 import { type ThreadRow, threads } from "./tables.ts";
 import { PUT_USER } from "./user-catalogue.ts";
@@ -55,18 +55,10 @@ export const THREAD_OWNERS = "SELECT user_hash FROM threads WHERE user_hash > ?1
  * The catalogue of the tenant's threads. Every method rejects when D1 does not answer; writes are safe to repeat, unless they
  * reject with `ErasedWrite`.
  */
-export class D1ThreadCatalogue {
-  readonly #db: DrizzleD1Database;
-  readonly #database: D1Database;
-
-  constructor(database: D1Database) {
-    this.#db = drizzle(database);
-    this.#database = database;
-  }
-
+export class D1ThreadCatalogue extends D1Store {
   /** Counts the tenant's threads by the day on which they began, from a time on. */
   async createdByDay(from: number): Promise<CreatedOnDay[]> {
-    return countedByDay(this.#database, BY_DAY, from);
+    return countedByDay(this.database, BY_DAY, from);
   }
 
   /**
@@ -76,35 +68,32 @@ export class D1ThreadCatalogue {
   async apply(changes: CatalogueChanges): Promise<void> {
     const { put, remove, epoch, user } = changes;
     const oldest = Math.min(epoch, ...put.map((row) => row.epoch));
-    const statements = [this.#database.prepare(FENCE).bind(ownerOf(changes), oldest)];
+    const statements = [this.prepare(FENCE, ownerOf(changes), oldest)];
     for (const row of put) {
       const agentHash = row.agent === null ? null : hash32(row.agent);
       statements.push(
-        this.#database
-          .prepare(PUT)
-          .bind(
-            row.id,
-            row.userHash,
-            row.userId,
-            row.title,
-            row.agent,
-            agentHash,
-            row.resourceSlug,
-            row.recordId,
-            row.metadata && JSON.stringify(row.metadata),
-            row.createdAt,
-            row.updatedAt,
-            row.epoch,
-          ),
-        this.#database.prepare(SET_AGENT_HASH).bind(row.id, row.agent, agentHash),
+        this.prepare(
+          PUT,
+          row.id,
+          row.userHash,
+          row.userId,
+          row.title,
+          row.agent,
+          agentHash,
+          row.resourceSlug,
+          row.recordId,
+          row.metadata && JSON.stringify(row.metadata),
+          row.createdAt,
+          row.updatedAt,
+          row.epoch,
+        ),
+        this.prepare(SET_AGENT_HASH, row.id, row.agent, agentHash),
       );
     }
     // A list of ids is bound as one parameter: D1 takes 100 a statement.
-    if (remove.length > 0)
-      for (const statement of REMOVE)
-        statements.push(this.#database.prepare(statement).bind(JSON.stringify(remove), epoch));
-    if (user !== undefined) statements.push(this.#database.prepare(PUT_USER).bind(user.hash, user.id, epoch));
-    const batch = this.#database.batch<{ upTo: number; epoch: number }>(statements);
+    if (remove.length > 0) statements.push(...this.prepareAll(REMOVE, JSON.stringify(remove), epoch));
+    if (user !== undefined) statements.push(this.prepare(PUT_USER, user.hash, user.id, epoch));
+    const batch = this.database.batch<{ upTo: number; epoch: number }>(statements);
     const [fence] = (await withDeadline(batch, WRITE_WITHIN_MS))[0]?.results ?? [];
     if (fence !== undefined) throw new ErasedWrite(fence);
   }
@@ -116,7 +105,7 @@ export class D1ThreadCatalogue {
     if (agent !== undefined) filters.push(sql`agent_hash = ${hash32(agent)}`, eq(threads.agent, agent));
     if (after !== undefined)
       filters.push(sql`(${threads.createdAt}, ${threads.id}) < (${after[0]}, ${after[1]})`);
-    return this.#db
+    return this.db
       .select()
       .from(threads)
       .where(and(...filters))

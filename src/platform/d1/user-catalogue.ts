@@ -1,4 +1,5 @@
 import type { UserHash } from "../../domain/ids.ts";
+import { D1Store } from "./d1-store.ts";
 import { current } from "./memory-writes.ts";
 import { oldRows } from "./zeroed-columns.ts";
 
@@ -15,21 +16,14 @@ const LIST = `SELECT user_hash AS hash, user_id AS id FROM users
   WHERE user_hash > ?1 AND ${current("users.user_hash", "users.epoch")} ORDER BY user_hash LIMIT ?2`;
 
 /** The users with data. A user who has only entries is listed after a minute. Rejects when D1 does not answer. */
-export class D1UserCatalogue {
-  readonly #database: D1Database;
-
-  constructor(database: D1Database) {
-    this.#database = database;
-  }
-
+export class D1UserCatalogue extends D1Store {
   async count(): Promise<number> {
-    return (await this.#database.prepare("SELECT COUNT(*) AS n FROM users").first<number>("n")) ?? 0;
+    return (await this.row<{ n: number }>("SELECT COUNT(*) AS n FROM users"))?.n ?? 0;
   }
 
   /** In the order of their hashes. No write moves a row. */
   async list({ after = "", limit }: { after?: UserHash; limit: number }): Promise<CataloguedUser[]> {
-    const { results } = await this.#database.prepare(LIST).bind(after, limit).all<CataloguedUser>();
-    return results;
+    return this.rows(LIST, after, limit);
   }
 }
 

@@ -1,3 +1,5 @@
+import { D1Store } from "./d1-store.ts";
+
 /** Failures of the tenant in a row, after which its receiver counts as away. */
 const OPENS_AT = 10;
 /** Less than the hour between two runs of the cron. */
@@ -12,42 +14,33 @@ export type BrokenWebhook = { since: number; paused: boolean };
 export type WaitingUser = { n: number; userHash: string };
 type Row = { failures: number; since: number };
 
+const CLAIM = "UPDATE webhook_breaker SET probe_at = ?2 WHERE probe_at <= ?1 RETURNING failures";
+const COUNT_FAILURE = `INSERT INTO webhook_breaker (one, failures, since, probe_at) VALUES (1, 1, ?1, 0)
+  ON CONFLICT (one) DO UPDATE SET failures = failures + 1, probe_at = ?2 RETURNING failures, since`;
+const WAIT = `INSERT OR REPLACE INTO webhook_waiting (n, user_hash)
+  VALUES (MAX(?1, COALESCE((SELECT MAX(n) FROM webhook_waiting), 0) + 1), ?2)`;
+const LEAVE = "DELETE FROM webhook_waiting WHERE n IN (SELECT value FROM json_each(?))";
+
 /** Owns the SQL of `webhook_breaker` and `webhook_waiting`. A tenant whose receiver answers has no row. */
-export class D1WebhookBreaker {
-  readonly #db: D1Database;
-
-  constructor(db: D1Database) {
-    this.#db = db;
-  }
-
+export class D1WebhookBreaker extends D1Store {
   /** Asks before an attempt. `send`: false while the receiver is away; the user then waits for `waiting`. `failing`: it failed last. */
   async ask(userHash: string, now: number): Promise<{ send: boolean; failing: boolean }> {
     const row = await this.#row();
     if (row === null || row.failures < OPENS_AT) return { send: true, failing: row !== null };
     if (!isPaused(row, now)) {
-      const claimed = await this.#db
-        .prepare("UPDATE webhook_breaker SET probe_at = ?2 WHERE probe_at <= ?1 RETURNING failures")
-        .bind(now, now + PROBE_EACH_MS)
-        .first();
-      if (claimed !== null) return { send: true, failing: true };
+      if ((await this.row(CLAIM, now, now + PROBE_EACH_MS)) !== null) return { send: true, failing: true };
     }
     await this.wait(userHash, now);
     return { send: false, failing: true };
   }
 
   async succeeded(): Promise<void> {
-    await this.#db.prepare("DELETE FROM webhook_breaker").run();
+    await this.run("DELETE FROM webhook_breaker");
   }
 
   /** Returns true if the receiver counts as away now; the user then waits. */
   async failed(userHash: string, now: number): Promise<boolean> {
-    const row = await this.#db
-      .prepare(
-        `INSERT INTO webhook_breaker (one, failures, since, probe_at) VALUES (1, 1, ?1, 0)
-         ON CONFLICT (one) DO UPDATE SET failures = failures + 1, probe_at = ?2 RETURNING failures, since`,
-      )
-      .bind(now, now + PROBE_EACH_MS)
-      .first<Row>();
+    const row = await this.row<Row>(COUNT_FAILURE, now, now + PROBE_EACH_MS);
     if (row === null || row.failures < OPENS_AT) return false;
     // The last one in the line: the next probe is another user's, as a message of one may be what fails.
     await this.wait(userHash, now);
@@ -62,30 +55,17 @@ export class D1WebhookBreaker {
 
   /** Users who wait, the one that waits longest first. */
   async waiting(limit: number): Promise<WaitingUser[]> {
-    const { results } = await this.#db
-      .prepare("SELECT n, user_hash AS userHash FROM webhook_waiting ORDER BY n LIMIT ?")
-      .bind(limit)
-      .all<WaitingUser>();
-    return results;
+    return this.rows("SELECT n, user_hash AS userHash FROM webhook_waiting ORDER BY n LIMIT ?", limit);
   }
 
   /** Takes places out of the line: a user who joined it again since has another one. */
   async leave(places: readonly number[]): Promise<void> {
-    await this.#db
-      .prepare("DELETE FROM webhook_waiting WHERE n IN (SELECT value FROM json_each(?))")
-      .bind(JSON.stringify(places))
-      .run();
+    await this.run(LEAVE, JSON.stringify(places));
   }
 
   /** Puts a user at the end of the line. */
   async wait(userHash: string, now: number): Promise<void> {
-    await this.#db
-      .prepare(
-        `INSERT OR REPLACE INTO webhook_waiting (n, user_hash)
-         VALUES (MAX(?1, COALESCE((SELECT MAX(n) FROM webhook_waiting), 0) + 1), ?2)`,
-      )
-      .bind(now, userHash)
-      .run();
+    await this.run(WAIT, now, userHash);
   }
 
   /** Sends again as if nothing had failed. Returns the number of users who wait. */
@@ -96,14 +76,11 @@ export class D1WebhookBreaker {
 
   /** Counts those. */
   async countWaiting(): Promise<number> {
-    const counted = await this.#db
-      .prepare("SELECT COUNT(*) AS n FROM webhook_waiting")
-      .first<{ n: number }>();
-    return counted?.n ?? 0;
+    return (await this.row<{ n: number }>("SELECT COUNT(*) AS n FROM webhook_waiting"))?.n ?? 0;
   }
 
   #row(): Promise<Row | null> {
-    return this.#db.prepare("SELECT failures, since FROM webhook_breaker").first<Row>();
+    return this.row("SELECT failures, since FROM webhook_breaker");
   }
 }
 
