@@ -1,9 +1,9 @@
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
-import { shareOf, type WordStatistics } from "../../../src/domain/ranking/features.ts";
+import { queryVectorOf, type WordStatistics } from "../../../src/domain/ranking/lexicon.ts";
+import { shareOf } from "../../../src/domain/ranking/matches.ts";
 import type { TimeSpan } from "../../../src/domain/ranking/time-span.ts";
 import { contentWords, matchExpression, wordRuns } from "../../../src/domain/ranking/question.ts";
-import { queryVectorOf } from "../../../src/domain/ranking/query-vector.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { CandidateFilter } from "./candidate-filter.ts";
 import { MEMORIES, MESSAGES } from "../core/position.ts";

@@ -1,7 +1,7 @@
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
-import { passageMatches, type WordStatistics } from "../../../src/domain/ranking/features.ts";
-import { distinctPieces } from "../../../src/domain/ranking/lexicon.ts";
+import { distinctPieces, type WordStatistics } from "../../../src/domain/ranking/lexicon.ts";
+import { passageMatches } from "../../../src/domain/ranking/matches.ts";
 import { isTrueIn, ratedDates } from "../../../src/domain/ranking/named-time.ts";
 import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
 import { isLong, type Passage } from "../../../src/domain/ranking/passages.ts";

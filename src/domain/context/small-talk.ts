@@ -15,7 +15,7 @@ import {
 } from "../ranking/courtesy.ts";
 import { folded } from "../ranking/fold.ts";
 import { isTelling, WORDS } from "../ranking/question.ts";
-import { sentencesOf } from "../ranking/sentences.ts";
+import { sentencesOf } from "../ranking/marks.ts";
 
 const [PLEASANT, TALK] = [setOf(smallTalk.pleasant), setOf(smallTalk.remarks)];
 /** Pleasantries besides English ones, a list for each language. */

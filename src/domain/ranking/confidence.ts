@@ -1,10 +1,10 @@
 import { typeTest } from "./answer-type.ts";
 import { asksForAdvice } from "./asks.ts";
 import { isAboutTalk } from "./courtesy.ts";
-import { cosineOf, distinctPieces, sumOfRows } from "./lexicon.ts";
+import type { Featured, Matches } from "./features.ts";
+import type { Reading } from "./judgement.ts";
+import { cosineOf, distinctPieces, sumOfRows, type WordStatistics } from "./lexicon.ts";
 import { wordsWithoutMarks } from "./marks.ts";
-import type { FeatureTable, Matches, WordStatistics } from "./features.ts";
-import type { Judgement } from "./judgement.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { namesIn } from "./question.ts";
 
@@ -43,58 +43,37 @@ const LOOKED_AT = 1_000;
 /** The signals of a whole result. `best`: the place of the best line in the pool. */
 export function signalsOf(
   question: string,
-  {
-    pool,
-    matches,
-    table,
-    best,
-    judged,
-    isStatic,
-    words,
-  }: {
-    pool: readonly PooledCandidate[];
-    matches: Matches;
-    table: Pick<FeatureTable, "words">;
-    best: number;
-    judged: readonly Judgement[];
-    isStatic: boolean;
-    words: WordStatistics | null;
-  },
+  { pool, words, table, matches: { pieces, cosine } }: Featured,
+  { best, readingOf, isStatic }: { best: number; readingOf: ReadonlyMap<number, Reading>; isStatic: boolean },
 ): Signals {
-  const { pieces, cosine } = matches;
-  const live = pool.flatMap((_, i) => (judged[i]?.isEcho === true ? [] : [i]));
+  const live = [...pool.keys()].filter((i) => readingOf.get(i)?.isEcho !== true);
   const soft = bestShare(pieces, "own", live);
   const softNear = bestShare(pieces, "near", live);
-  const nearest =
+  const nearest = live.toSorted((a, b) => (cosine[b] ?? 0) - (cosine[a] ?? 0)).slice(0, COMPARED);
+  const closest =
     isStatic && words !== null
-      ? nearestByWords(question, { pool, cosine, live, words })
-      : greatest(live, cosine);
+      ? closestByWords(question, nearest, { pool, words })
+      : Math.max(0, ...nearest.map((i) => cosine[i] ?? 0));
   // Neither vectors nor the word model know the question (another script): the words that were found count alone.
-  const isForeign = soft + nearest === 0 && table.words.some((one) => one > 0);
+  const isForeign = soft + closest === 0 && table.words.some((one) => one > 0);
   const names = namesIn(question);
   const isKnown = (name: string) =>
     words !== null && words.lexicon.pieces(name).every((piece) => words.frequencies.holding(piece) > 0);
-  const line = pool[best];
+  const isPersonal = PERSONAL.test(question) || asksForAdvice(question) || names.some(isKnown);
+  const matches = isForeign
+    ? { soft: 1, softNear: 1, cosine: 1, covered: 1 }
+    : { soft, softNear, cosine: closest, covered: coverage(pieces, best, names) };
   return {
-    soft: isForeign ? 1 : soft,
-    softNear: isForeign ? 1 : softNear,
-    cosine: isForeign ? 1 : nearest,
-    covered: isForeign ? 1 : coverage(pieces, best, names),
-    lacksType: line !== undefined && lacksAnswer(question, line, judged[best]) ? 1 : 0,
-    date: Math.max(0, line?.date ?? 0),
-    task: TASK.test(question) ? 1 : 0,
-    personal: PERSONAL.test(question) || asksForAdvice(question) || names.some(isKnown) ? 1 : 0,
+    ...matches,
+    lacksType: Number(lacksAnswer(question, pool[best], readingOf.get(best))),
+    date: Math.max(0, pool[best]?.date ?? 0),
+    task: Number(TASK.test(question)),
+    personal: Number(isPersonal),
   };
 }
 
-const lacksAnswer = (
-  question: string,
-  { text }: PooledCandidate,
-  judgement: Judgement | undefined,
-): boolean => judgement?.isOfOther === true || typeTest(question)(text.slice(0, LOOKED_AT));
-
-const greatest = (live: readonly number[], cosine: Float32Array): number =>
-  live.reduce((most, i) => Math.max(most, cosine[i] ?? 0), 0);
+const lacksAnswer = (question: string, line: PooledCandidate | undefined, reading: Reading | undefined) =>
+  line !== undefined && (reading?.isOfOther === true || typeTest(question)(line.text.slice(0, LOOKED_AT)));
 
 /** Candidates whose cosine is computed anew, and pieces of each that are looked at. */
 const [COMPARED, PIECES] = [4, 256];
@@ -103,50 +82,32 @@ const [COMPARED, PIECES] = [4, 256];
  * The greatest cosine of the question with a candidate by the word model. That of the search weighs words by how many of the
  * user's documents hold them, and so falls with further evidence.
  */
-function nearestByWords(
+function closestByWords(
   question: string,
-  {
-    pool,
-    cosine,
-    live,
-    words: { lexicon },
-  }: {
-    pool: readonly PooledCandidate[];
-    cosine: Float32Array;
-    live: readonly number[];
-    words: WordStatistics;
-  },
+  nearest: readonly number[],
+  { pool, words: { lexicon } }: { pool: Featured["pool"]; words: WordStatistics },
 ): number {
   const ofQuestion = sumOfRows(distinctPieces(lexicon, wordsWithoutMarks(question)), lexicon);
-  const nearest = live.toSorted((a, b) => (cosine[b] ?? 0) - (cosine[a] ?? 0)).slice(0, COMPARED);
-  return nearest.reduce(
-    (most, i) =>
-      Math.max(most, cosineOf(ofQuestion, sumOfRows(pool[i]?.pieces.subarray(0, PIECES) ?? [], lexicon))),
-    0,
-  );
+  const piecesOf = (i: number) => pool[i]?.pieces.subarray(0, PIECES) ?? [];
+  return Math.max(0, ...nearest.map((i) => cosineOf(ofQuestion, sumOfRows(piecesOf(i), lexicon))));
 }
 
 /** The greatest share of the question that any of these candidates says; its pieces weigh by how telling they are in general. */
 function bestShare(pieces: Matches["pieces"], side: "own" | "near", candidates: readonly number[]): number {
-  const weights = pieces.map(({ length }) => Math.sqrt(length));
-  const whole = weights.reduce((sum, weight) => sum + weight, 0);
-  const shareOf = (i: number) =>
-    pieces.reduce((sum, piece, k) => sum + (weights[k] ?? 0) * (piece[side][i] ?? 0), 0);
-  return whole === 0 ? 0 : candidates.reduce((most, i) => Math.max(most, shareOf(i) / whole), 0);
+  const whole = pieces.reduce((sum, { length }) => sum + Math.sqrt(length), 0);
+  const sumOf = (i: number) =>
+    pieces.reduce((sum, piece) => sum + Math.sqrt(piece.length) * (piece[side][i] ?? 0), 0);
+  return whole === 0 ? 0 : Math.max(0, ...candidates.map(sumOf)) / whole;
 }
 
 /** The mean over the question's words, each by the best match of its pieces, without names and words about the conversation. */
 function coverage(pieces: Matches["pieces"], line: number, names: readonly string[]): number {
-  const left = new Set(names);
-  const ofWords = new Map<string, { matched: number; whole: number }>();
-  for (const { word, length, near } of pieces) {
-    if (left.has(word) || isAboutTalk(word)) continue;
-    const { matched, whole } = ofWords.get(word) ?? { matched: 0, whole: 0 };
-    ofWords.set(word, { matched: matched + length * (near[line] ?? 0), whole: whole + length });
-  }
-  let sum = 0;
-  for (const { matched, whole } of ofWords.values()) sum += matched / whole;
-  return ofWords.size === 0 ? 0 : sum / ofWords.size;
+  const counted = pieces.filter(({ word }) => !names.includes(word) && !isAboutTalk(word));
+  const ofWords = [...Map.groupBy(counted, ({ word }) => word).values()].map((some) => {
+    const whole = some.reduce((sum, { length }) => sum + length, 0);
+    return some.reduce((sum, { length, near }) => sum + length * (near[line] ?? 0), 0) / whole;
+  });
+  return ofWords.length === 0 ? 0 : ofWords.reduce((sum, one) => sum + one, 0) / ofWords.length;
 }
 
 /** The estimated probability that the candidates hold an answer, 0 to 1. */

@@ -1,7 +1,6 @@
 import { smallTalk } from "../language/en.ts";
-import { withoutMarksAround } from "./marks.ts";
 import { isTelling, WORDS } from "./question.ts";
-import { sentencesOf } from "./sentences.ts";
+import { sentencesOf, withoutMarksAround } from "./marks.ts";
 
 export const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 

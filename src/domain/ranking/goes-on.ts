@@ -1,4 +1,5 @@
-import { type PieceMatch, SAME } from "./features.ts";
+import type { Featured } from "./features.ts";
+import { type Match, SAME } from "./matches.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
 
 /** Characters of a message that may leave out what the one before it says, and of that one. */
@@ -7,31 +8,28 @@ const [SHORT, BEFORE] = [200, 400];
 const FADE = 0.85;
 
 /**
- * A short message goes on from those before it: "A border terrier, nine weeks old" names the breed, and no puppy. Answers the soft
- * and the exact match of each such message together with those of its sitting before it, by its place in the pool. People among
- * themselves have features for this.
+ * A short message goes on from those before it: "A border terrier, nine weeks old" names the breed, and no puppy. Answers the
+ * match of each such message together with those of its sitting before it, by its place in the pool. People among themselves have
+ * features for this.
  */
-export function* goingOn(
-  pool: readonly PooledCandidate[],
-  pieces: readonly PieceMatch[],
-): Generator<[i: number, match: { soft: number; exact: number }]> {
+export function* goingOn({ pool, matches }: Featured): Generator<[i: number, match: Match]> {
   for (const [i, one] of pool.entries()) {
     const before = leadingTo(one, pool);
     if (before.length === 0) continue;
-    let [soft, exact] = [0, 0];
-    for (const { share, own } of pieces) {
-      const matches = [i, ...before].map((at, steps) => ({ match: own[at] ?? 0, left: FADE ** steps }));
-      soft += share * Math.max(...matches.map(({ match, left }) => match * left));
-      exact += share * Math.max(...matches.map(({ match, left }) => (match > SAME ? left : 0)));
+    const match = { soft: 0, exact: 0 };
+    for (const { share, own } of matches.pieces) {
+      const cosines = [i, ...before].map((at) => own[at] ?? 0);
+      match.soft += share * Math.max(...cosines.map((cosine, steps) => cosine * FADE ** steps));
+      match.exact += share * Math.max(...cosines.map((cosine, steps) => (cosine > SAME ? FADE ** steps : 0)));
     }
-    yield [i, { soft, exact }];
+    yield [i, match];
   }
 }
 
 /** The places of the messages that one goes on from, the nearest first: those before it in its sitting, up to a long one. */
 export function leadingTo(
   { before, sitting, kind, text }: PooledCandidate,
-  pool: readonly PooledCandidate[],
+  pool: Featured["pool"],
 ): number[] {
   const places: number[] = [];
   // A question that goes on has no answer.

@@ -10,29 +10,26 @@ import type { Statements } from "./statements.ts";
 export const statementWeights = ["echo", "asks", "lacks", "whose", "later", "change", "gap"] as const;
 export type StatementWeights = Record<(typeof statementWeights)[number], number>;
 
-/** The findings of the second stage about a candidate, and the number that it adds to its sum. */
-export type Judgement = {
-  added: number;
-  /** It asks what the question asks, or says no more than it. */
-  isEcho: boolean;
-  /** It is about somebody else than the question. */
-  isOfOther?: boolean;
-  /** The reason for which its sum changes. */
-  reason?: "echo" | "request" | "later" | "earlier";
-  /** The place in the pool of a statement that replaces this one. */
-  replacedBy?: number;
-};
-
-/** A candidate that is compared with the question and with others: its place in the pool, its own words, and what they state. */
+/** A candidate that the second stage compares with the question and with others: what it states, and the findings about it. */
 export type Reading = Statements & {
+  /** Its place in the pool. */
   i: number;
   one: PooledCandidate;
+  /** Its own words. */
   text: string;
   /** The number of telling words that the question has not. Who says it is one, if the question asks for that. */
   news: number;
   /** It has no answer of the type that the question asks for. */
   lacksType: boolean;
+  /** Its sum of the first stage, and the number that the second one adds to it. */
+  sum: number;
+  added: number;
+  /** It asks what the question asks, or says no more than it. */
+  isEcho: boolean;
+  /** It is about somebody else than the question. */
+  isOfOther: boolean;
+  /** The reason for which its sum changes. */
+  reason?: "echo" | "request" | "later" | "earlier";
+  /** The time of a statement that replaces this one. */
+  replacedAt?: number;
 };
-
-/** Characters of a text that is compared. A longer one says several things. */
-export const MOST_COMPARED = 400;

@@ -1,4 +1,5 @@
 import { joinedNumbers } from "./joined-numbers.ts";
+import { wordsWithoutMarks } from "./marks.ts";
 
 /**
  * A static word model: it cuts texts into pieces and compares these, whatever model embeds the documents. Pieces are
@@ -23,9 +24,14 @@ export interface Lexicon {
 }
 
 /** The sum of the rows of some pieces: the model's vector of a text, but for its length. Null without a piece. */
-export function sumOfRows(pieces: Iterable<number>, lexicon: Lexicon): Float32Array | null {
+export function sumOfRows(
+  pieces: Iterable<number>,
+  lexicon: Lexicon,
+  weightOf: (piece: number) => number = () => 1,
+): Float32Array | null {
   let sum: Float32Array | null = null;
-  for (const piece of pieces) lexicon.addRow((sum ??= new Float32Array(lexicon.dimensions)), piece, 1);
+  for (const piece of pieces)
+    lexicon.addRow((sum ??= new Float32Array(lexicon.dimensions)), piece, weightOf(piece));
   return sum;
 }
 
@@ -47,3 +53,33 @@ export function cosineOf(a: Float32Array | null, b: Float32Array | null): number
 /** The distinct pieces of a text, as they are stored. A number in groups has those of the whole number too. */
 export const distinctPieces = (lexicon: Lexicon, text: string): Uint16Array =>
   Uint16Array.from(new Set([text, ...joinedNumbers(text)].flatMap((part) => lexicon.pieces(part))));
+
+/** Counts of the words of a user's documents. */
+type Frequencies = {
+  /** Number of documents. */
+  size: number;
+  /** Number of documents that hold this piece. */
+  holding: (piece: number) => number;
+};
+/** The word model, and how many of the user's documents hold each of its pieces. */
+export type WordStatistics = { lexicon: Lexicon; frequencies: Frequencies };
+
+/** The more telling a piece is in general, and the fewer of the user's documents hold it, the greater. */
+export const rarityOf = (piece: number, { lexicon, frequencies }: WordStatistics): number =>
+  Math.log(1 + frequencies.size / (frequencies.holding(piece) + 0.5)) * Math.sqrt(lexicon.length(piece));
+
+/** The sum of the rarities of pieces. */
+export const rarityOfAll = (pieces: readonly number[], words: WordStatistics): number =>
+  pieces.reduce((sum, piece) => sum + rarityOf(piece, words), 0);
+
+/** A word that a share s of the documents hold counts SIF / (SIF + s) (Arora, Liang and Ma 2017). */
+const SIF = 0.1;
+
+/** The question's unit vector in the word model's space: its pieces, each by how rare it is in this user's documents. */
+export function queryVectorOf(text: string, { lexicon, frequencies }: WordStatistics): Float32Array | null {
+  const weightOf = (piece: number) =>
+    SIF / (SIF + frequencies.holding(piece) / Math.max(1, frequencies.size));
+  const sum = sumOfRows(lexicon.pieces(wordsWithoutMarks(text)), lexicon, weightOf);
+  const length = Math.sqrt(sum?.reduce((squares, x) => squares + x * x, 0) ?? 0);
+  return sum === null || length === 0 ? null : sum.map((x) => x / length);
+}

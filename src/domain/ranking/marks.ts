@@ -7,6 +7,12 @@ const AFTER = new RegExp(String.raw`(?:(?<=[\p{L}\p{N}])([+#%]{1,2})|(?<!${MARK}
 /** Where words end: at space, and at the marks of scripts without it. */
 const GAP = /[\s\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\u2013\u2014\u2026]+/u;
 
+/** Between two sentences: a mark may be followed by what closes around it. Scripts without spaces have none behind their marks. */
+const BETWEEN = /(?<=[.!?…؟।][\p{Pe}\p{Pf}"']{0,3})\s+|(?<=[。！？])|\n+/u;
+
+/** The sentences and lines of a text. */
+export const sentencesOf = (text: string): string[] => text.split(BETWEEN);
+
 /** A text without the marks around it. */
 export const withoutMarksAround = (text: string): string => text.replace(BEFORE, "").replace(AFTER, "$1");
 

@@ -1,20 +1,12 @@
 import { asksNothing } from "./courtesy.ts";
 import { confidenceOf, type Signals, signalsOf } from "./confidence.ts";
-import {
-  type Feature,
-  features,
-  featuresOf,
-  type FeatureTable,
-  type Matches,
-  type PassageMatch,
-  passageMatches,
-  type Question,
-  type WordStatistics,
-} from "./features.ts";
+import { type Feature, type Featured, features, featuresOf, type Question } from "./features.ts";
 import { goingOn } from "./goes-on.ts";
+import type { Reading } from "./judgement.ts";
+import type { WordStatistics } from "./lexicon.ts";
+import { type Match, type PassageMatch, passageMatches } from "./matches.ts";
 import { isLong, type Passage } from "./passages.ts";
-import type { CandidateKind, PooledCandidate } from "./pool.ts";
-import type { Judgement } from "./judgement.ts";
+import { type CandidateKind, candidateKinds, type PooledCandidate } from "./pool.ts";
 import { reasonOf } from "./reason.ts";
 import { bestOf, secondStage } from "./second-stage.ts";
 import type { RankingModel } from "./weights.ts";
@@ -70,111 +62,78 @@ export function rank(
   pool: readonly PooledCandidate[],
   { words, model, weights = {}, explain = false }: RankOptions,
 ): { ranked: Ranked[]; confidence: number; signals: Signals } {
-  const { table, matches } = featuresOf(question, pool, words);
-  const weightOf = commonScale(weighed(model.weights, weights), pool, table);
-  const first = pool.map(({ kind }, i) =>
-    features.reduce((sum, name) => sum + weightOf(kind, name) * (table[name][i] ?? 0), 0),
-  );
-  const rematch = rematching(first, { pool, table, matches, weightOf });
-  for (const [i, match] of goingOn(pool, matches.pieces)) rematch(i, match, 1);
-  const passages = words === null ? NO_PASSAGES : passagesOfBest(question.text, first, { pool, words });
-  for (const [i, match] of passages) rematch(i, match, TRUSTED);
+  const featured = featuresOf(question, pool, words);
+  const { table } = featured;
+  const weightOf = weightsOf(model.weights, weights, featured);
+  const partOf: PartOf = (i, names) =>
+    names.reduce((sum, name) => sum + weightOf(i, name) * (table[name][i] ?? 0), 0);
+  const first = pool.map((_, i) => partOf(i, features));
+  const passages = rematch(first, question.text, featured, weightOf);
   const factor = weights.statements ?? 1;
-  const { until, isPast = false } = question;
-  const stage = { pool, sums: first, words, until, isPast, weights: model.statements };
-  const judged = factor === 0 ? [] : secondStage(question.text, stage);
-  const sums = first.map((sum, i) => sum + factor * (judged[i]?.added ?? 0));
+  const readings = factor === 0 ? [] : secondStage(question, featured, first, model.statements);
+  const readingOf = new Map(readings.map((reading) => [reading.i, reading]));
+  const addedTo = (i: number): number => factor * (readingOf.get(i)?.added ?? 0);
+  const sums = first.map((sum, i) => sum + addedTo(i));
   // An instruction says how to answer, and is no answer: the scores of the others do not depend on it.
-  const answering = sums.map(
-    (sum, i) => sum - weightOf(pool[i]?.kind ?? "memory", "applies") * (table.applies[i] ?? 0),
-  );
+  const answering = sums.map((sum, i) => sum - partOf(i, ["applies"]));
   const most = Math.max(...answering);
-  const signals = signalsOf(question.text, {
-    pool,
-    matches,
-    table,
-    best: answering.indexOf(most),
-    judged,
-    isStatic: model.isStatic,
-    words,
-  });
+  const best = answering.indexOf(most);
+  const signals = signalsOf(question.text, featured, { best, readingOf, isStatic: model.isStatic });
   // A question that names a key is answered by it.
   const estimate = asksNothing(question.text) ? 0 : confidenceOf(signals, model.confidence);
-  const confidence = table.key.reduce((greatest, key) => Math.max(greatest, key), estimate);
-  const ranked = pool
-    .map((one, i) => {
-      const sum = sums[i] ?? 0;
-      const score = confidence * Math.min(1, 2 ** ((sum - most) / HALVED_BY));
-      const judgement = judged[i];
-      const replacedBy = judgement?.replacedBy;
-      const replacedAt = replacedBy === undefined ? undefined : pool[replacedBy]?.createdAt;
-      const passage = passages.get(i)?.passage;
-      return {
-        n: one.n,
-        sum,
-        score,
-        ...(replacedAt !== undefined && { replacedAt }),
-        ...(passage !== undefined && { passage }),
-        ...(explain && {
-          explanation: explanationOf(table, i, { kind: one.kind, weightOf, factor, judgement, replacedAt }),
-        }),
-      };
-    })
-    .toSorted((a, b) => b.sum - a.sum || b.n - a.n)
-    .map(({ sum: _sum, ...one }) => one);
-  return { ranked, confidence, signals };
+  const confidence = Math.max(estimate, ...table.key);
+  const ranked = pool.map(({ n }, i) => {
+    const sum = sums[i] ?? 0;
+    const reading = readingOf.get(i);
+    const passage = passages.get(i)?.passage;
+    const one: Ranked = {
+      n,
+      score: confidence * Math.min(1, 2 ** ((sum - most) / HALVED_BY)),
+      ...(reading?.replacedAt !== undefined && { replacedAt: reading.replacedAt }),
+      ...(passage !== undefined && { passage }),
+      ...(explain && { explanation: explanationOf(i, featured, { partOf, reading, added: addedTo(i) }) }),
+    };
+    return { one, sum };
+  });
+  const bestFirst = ranked.toSorted((a, b) => b.sum - a.sum || b.one.n - a.one.n).map(({ one }) => one);
+  return { ranked: bestFirst, confidence, signals };
 }
 
-const NO_PASSAGES: ReadonlyMap<number, PassageMatch> = new Map();
 /** The best candidates of which the long ones are looked at by passages. */
 const CUT = 20;
 /** The share of the difference that counts: what stands around a passage says something too. */
 const TRUSTED = 0.5;
 
-/** The passages of the long texts among the best candidates, by their places in the pool: a long text has some word of every question. */
-function passagesOfBest(
-  question: string,
-  sums: readonly number[],
-  { pool, words }: { pool: readonly PooledCandidate[]; words: WordStatistics },
-): ReadonlyMap<number, PassageMatch> {
-  const long = bestOf(sums, CUT).filter((i) => isLong(pool[i]?.text ?? ""));
-  if (long.length === 0) return NO_PASSAGES;
-  const texts = long.map((i) => pool[i]?.text ?? "");
-  return new Map(passageMatches(question, texts, words).map((one, k) => [long[k] ?? 0, one]));
-}
-
-/** Changes sums: lets the match of another text count in the place of a candidate's own, by a share of the difference. */
-function rematching(
+/**
+ * Lets the match of another text count in a sum in the place of a candidate's own: of what a message goes on from, and of a long
+ * text's best passage, for a long text has some word of every question. Answers the passages by the places of their texts.
+ */
+function rematch(
   sums: number[],
-  {
-    pool,
-    table,
-    matches,
-    weightOf,
-  }: {
-    pool: readonly PooledCandidate[];
-    table: FeatureTable;
-    matches: Matches;
-    weightOf: WeightOf;
-  },
-): (i: number, match: { soft: number; exact: number }, share: number) => void {
-  const greatest = matches.soft.reduce((most, one) => Math.max(most, one), 0) || 1;
-  return (i, { soft, exact }, share) => {
-    const kind = pool[i]?.kind ?? "memory";
-    const softly = weightOf(kind, "soft") * (soft / greatest - (table.soft[i] ?? 0));
-    const exactly = weightOf(kind, "exact") * (exact - (table.exact[i] ?? 0));
+  question: string,
+  featured: Featured,
+  weightOf: WeightOf,
+): ReadonlyMap<number, PassageMatch> {
+  const { pool, words, table, matches } = featured;
+  const greatest = Math.max(0, ...matches.soft) || 1;
+  const move = (i: number, { soft, exact }: Match, share: number): void => {
+    const softly = weightOf(i, "soft") * (soft / greatest - (table.soft[i] ?? 0));
+    const exactly = weightOf(i, "exact") * (exact - (table.exact[i] ?? 0));
     sums[i] = (sums[i] ?? 0) + share * (softly + exactly);
   };
+  for (const [i, match] of goingOn(featured)) move(i, match, 1);
+  const textOf = (i: number): string => pool[i]?.text ?? "";
+  const long = bestOf(sums, CUT).filter((i) => isLong(textOf(i)));
+  const best = words === null || long.length === 0 ? [] : passageMatches(question, long.map(textOf), words);
+  const passages = new Map(best.map((match, k) => [long[k] ?? 0, match]));
+  for (const [i, match] of passages) move(i, match, TRUSTED);
+  return passages;
 }
 
-type WeightOf = (kind: CandidateKind, feature: Feature) => number;
-
-function weighed(own: RankingModel["weights"], factors: Weights): WeightOf {
-  const factorOf = new Map(
-    groupNames.flatMap((name) => groups[name].map((feature) => [feature, factors[name] ?? 1] as const)),
-  );
-  return (kind, feature) => (own[kind][feature] ?? 0) * (factorOf.get(feature) ?? 1);
-}
+/** The weight of a feature for the candidate at a place of the pool. */
+type WeightOf = (i: number, feature: Feature) => number;
+/** The part of that candidate's sum that some features have. */
+type PartOf = (i: number, names: readonly Feature[]) => number;
 
 /** Features that mean the same in each kind, and count alike. */
 const SAME_IN_ALL: ReadonlySet<Feature> = new Set(["date", "applies"]);
@@ -183,55 +142,41 @@ const SAME_IN_ALL: ReadonlySet<Feature> = new Set(["date", "applies"]);
  * The weights of each kind, so that the best possible candidates of all kinds in the pool have equal sums. A kind whose features
  * are few would else rank below the others.
  */
-function commonScale(weightOf: WeightOf, pool: readonly PooledCandidate[], table: FeatureTable): WeightOf {
-  const present = new Map<CandidateKind, Set<Feature>>();
-  for (const [i, { kind }] of pool.entries())
-    for (const name of features)
-      if ((table[name][i] ?? 0) > 0) present.set(kind, (present.get(kind) ?? new Set()).add(name));
-  const reach = new Map(
-    Array.from(present, ([kind, names]) => [
-      kind,
-      [...names].reduce(
-        (sum, name) => sum + (SAME_IN_ALL.has(name) ? 0 : Math.max(0, weightOf(kind, name))),
-        0,
-      ),
-    ]),
+function weightsOf(own: RankingModel["weights"], factors: Weights, { pool, table }: Featured): WeightOf {
+  const factorOf = new Map<Feature, number>(
+    groupNames.flatMap((name) => groups[name].map((feature) => [feature, factors[name] ?? 1] as const)),
   );
-  const most = Math.max(0, ...reach.values());
-  return (kind, name) =>
-    weightOf(kind, name) * (SAME_IN_ALL.has(name) ? 1 : most / (reach.get(kind) || most || 1));
+  const weightOf = (kind: CandidateKind, name: Feature) => (own[kind][name] ?? 0) * (factorOf.get(name) ?? 1);
+  const isIn = (kind: CandidateKind, name: Feature) =>
+    pool.some((one, i) => one.kind === kind && (table[name][i] ?? 0) > 0);
+  const reachOf = (kind: CandidateKind): number =>
+    features
+      .filter((name) => !SAME_IN_ALL.has(name) && isIn(kind, name))
+      .reduce((sum, name) => sum + Math.max(0, weightOf(kind, name)), 0);
+  const reach = new Map(candidateKinds.map((kind) => [kind, reachOf(kind)]));
+  const most = Math.max(...reach.values());
+  return (i, name) => {
+    const kind = pool[i]?.kind ?? "memory";
+    return weightOf(kind, name) * (SAME_IN_ALL.has(name) ? 1 : most / (reach.get(kind) || most || 1));
+  };
 }
 
-const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;
+/** The values that are not 0, rounded. */
+const present = (values: readonly (readonly [string, number])[]): Record<string, number> =>
+  Object.fromEntries(
+    values.flatMap(([name, value]) => (value === 0 ? [] : [[name, Math.round(value * 1e4) / 1e4]])),
+  );
 
 function explanationOf(
-  table: FeatureTable,
   i: number,
-  {
-    kind,
-    weightOf,
-    factor,
-    judgement,
-    replacedAt,
-  }: {
-    kind: CandidateKind;
-    weightOf: WeightOf;
-    factor: number;
-    judgement: Judgement | undefined;
-    replacedAt: number | undefined;
-  },
+  { pool, table }: Featured,
+  { partOf, reading, added }: { partOf: PartOf; reading: Reading | undefined; added: number },
 ): Explanation {
-  const statements = factor * (judgement?.added ?? 0);
-  const parts: ScoreParts = statements === 0 ? {} : { statements: rounded(statements) };
-  for (const name of groupNames) {
-    const group: readonly Feature[] = groups[name];
-    const part = group.reduce((sum, one) => sum + weightOf(kind, one) * (table[one][i] ?? 0), 0);
-    if (part !== 0) parts[name] = rounded(part);
-  }
-  const present = features.flatMap((name) => {
-    const value = table[name][i] ?? 0;
-    return value === 0 ? [] : [[name, rounded(value)] as const];
-  });
-  const sentence = reasonOf(table, i, { judgement, replacedAt });
-  return { sentence, parts, features: Object.fromEntries(present), kind };
+  const parts = groupNames.map((name) => [name, partOf(i, groups[name])] as const);
+  return {
+    sentence: reasonOf(table, i, reading),
+    parts: present([["statements", added], ...parts]),
+    features: present(features.map((name) => [name, table[name][i] ?? 0])),
+    kind: pool[i]?.kind ?? "memory",
+  };
 }

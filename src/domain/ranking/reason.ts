@@ -1,5 +1,5 @@
 import type { Feature, FeatureTable } from "./features.ts";
-import type { Judgement } from "./judgement.ts";
+import type { Reading } from "./judgement.ts";
 
 /** The things that a hit shares with the query, the most telling first. */
 const SHARED: readonly (readonly [Feature, string])[] = [
@@ -11,14 +11,10 @@ const SHARED: readonly (readonly [Feature, string])[] = [
 /** The share of the best match from which one counts as a reason. */
 const CLEAR = 0.5;
 
-/** One plain sentence that says why a candidate is where it is. `replacedAt`: the time of what replaces it. */
-export function reasonOf(
-  table: FeatureTable,
-  i: number,
-  { judgement, replacedAt }: { judgement: Judgement | undefined; replacedAt: number | undefined },
-): string {
+/** One plain sentence that says why a candidate is where it is. */
+export function reasonOf(table: FeatureTable, i: number, reading: Reading | undefined): string {
   const value = (name: Feature): number => table[name][i] ?? 0;
-  switch (judgement?.reason) {
+  switch (reading?.reason) {
     case "echo":
       return "It asks what the query asks, and says no more.";
     case "request":
@@ -28,11 +24,11 @@ export function reasonOf(
     default:
   }
   // A change may have been changed again.
-  if (replacedAt !== undefined) {
-    const day = new Date(replacedAt).toISOString().slice(0, 10);
+  if (reading?.replacedAt !== undefined) {
+    const day = new Date(reading.replacedAt).toISOString().slice(0, 10);
     return `A later statement, of ${day}, seems to replace it.`;
   }
-  if (judgement?.reason === "later") return "It is the latest statement on this matter.";
+  if (reading?.reason === "later") return "It is the latest statement on this matter.";
   if (value("key") > CLEAR) return "The query names it.";
   if (value("date") < 0) return "Another version was true at the time that the query names.";
   if (value("date") > CLEAR) return "It is of the time that the query names.";

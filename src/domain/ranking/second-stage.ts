@@ -1,98 +1,98 @@
 import { typeTest } from "./answer-type.ts";
-import { judgeEchoes } from "./echoes.ts";
-import type { WordStatistics } from "./features.ts";
+import { asksForQuestions } from "./asks.ts";
+import type { Featured, Question } from "./features.ts";
 import { leadingTo } from "./goes-on.ts";
-import { type Judgement, MOST_COMPARED, type Reading, type StatementWeights } from "./judgement.ts";
-import type { PooledCandidate } from "./pool.ts";
-import { StatementReader } from "./statements.ts";
+import type { Reading, StatementWeights } from "./judgement.ts";
+import { opensQuestion, StatementReader } from "./statements.ts";
 import { orderByTime } from "./succession.ts";
 import { asksForSpeaker, judgeWhose, ownText } from "./whose.ts";
 
 /** Candidates that are compared with the question and with each other: the best ones so far. */
 const COMPARED = 20;
+/** Characters of a text that is compared. A longer one says several things. */
+const MOST_CHARACTERS = 400;
 
 /** The places of the greatest sums. */
 export const bestOf = (sums: readonly number[], most: number): number[] =>
-  sums
-    .map((sum, i) => ({ sum, i }))
-    .toSorted((a, b) => b.sum - a.sum)
-    .slice(0, most)
-    .map(({ i }) => i);
+  Array.from(sums.keys())
+    .toSorted((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0))
+    .slice(0, most);
 
 /**
  * Judges the best candidates by what they add to the question, and orders statements on the same matter by time. `sums`: of the
  * first stage.
  */
 export function secondStage(
-  question: string,
-  {
-    pool,
-    sums,
-    words,
-    until = Infinity,
-    isPast,
-    weights,
-  }: {
-    pool: readonly PooledCandidate[];
-    sums: readonly number[];
-    words: WordStatistics | null;
-    until?: number | undefined;
-    isPast: boolean;
-    weights: StatementWeights;
-  },
-): Judgement[] {
-  const judged = pool.map((): Judgement => ({ added: 0, isEcho: false }));
+  question: Question,
+  { pool, words }: Featured,
+  sums: readonly number[],
+  weights: StatementWeights,
+): Reading[] {
+  const { text: query } = question;
   const reader = new StatementReader();
-  const questionStems = new Set(reader.tellingWords(question).keys());
-  const lacksType = typeTest(question, { weak: true });
+  const stems = new Set(reader.tellingWords(query).keys());
+  const lacksType = typeTest(query, { weak: true });
   const readings = bestOf(sums, COMPARED).flatMap((i): Reading[] => {
     const one = pool[i];
-    if (one === undefined || one.text.length > MOST_COMPARED) return [];
+    if (one === undefined || one.text.length > MOST_CHARACTERS) return [];
     const text = ownText(one);
-    const read = reader.statementsOf(text, one.role, questionStems);
-    const additions = read.chatter + [...read.stems].filter((stem) => !questionStems.has(stem)).length;
-    const news = additions + (one.speaker !== null && asksForSpeaker(question, text) ? 1 : 0);
-    return [{ ...read, i, one, text, news, lacksType: lacksType(one.text) }];
+    const statements = reader.statementsOf(text, one.role, stems);
+    const additions = statements.chatter + statements.stems.difference(stems).size;
+    const news = additions + (one.speaker !== null && asksForSpeaker(query, text) ? 1 : 0);
+    const findings = { added: 0, isEcho: false, isOfOther: false };
+    return [
+      { ...statements, i, one, text, news, lacksType: lacksType(one.text), sum: sums[i] ?? 0, ...findings },
+    ];
   });
-  judgeWhose(judged, { question, readings, pool, whose: weights.whose });
-  for (const { i, onlyAsks, lacksType: lacks } of readings) {
-    const judgement = judged[i];
-    if (judgement !== undefined && lacks && !onlyAsks) judgement.added += weights.lacks;
-  }
-  liftAnswers(judged, { readings, pool, sums });
-  judgeEchoes(judged, { question, questionStems, readings, weights });
-  if (words !== null) {
-    const after = sums.map((sum, i) => sum + (judged[i]?.added ?? 0));
-    orderByTime(judged, {
-      question,
-      questionStems,
-      readings,
-      sums: after,
-      words,
-      isPast,
-      until,
-      reader,
-      weights,
-    });
-  }
-  return judged;
+  judgeWhose(readings, query, pool, weights.whose);
+  for (const reading of readings) if (reading.lacksType && !reading.onlyAsks) reading.added += weights.lacks;
+  liftAnswers(readings, pool);
+  judgeEchoes(readings, query, stems, weights);
+  if (words !== null) orderByTime(readings, { question, stems, words, reader, weights });
+  return readings;
 }
 
 /** A message with an answer of the asked type has the rank of the one that it goes on from, if that one lacks it. */
-function liftAnswers(
-  judged: readonly Judgement[],
-  {
-    readings,
-    pool,
-    sums,
-  }: { readings: readonly Reading[]; pool: readonly PooledCandidate[]; sums: readonly number[] },
-): void {
-  const lacking = new Set(readings.flatMap(({ i, lacksType }) => (lacksType ? [i] : [])));
-  for (const { i, one, lacksType, onlyAsks } of readings) {
-    const judgement = judged[i];
-    if (judgement === undefined || lacksType || onlyAsks || judgement.isOfOther === true) continue;
-    const before = leadingTo(one, pool).find((at) => lacking.has(at));
+function liftAnswers(readings: readonly Reading[], pool: Featured["pool"]): void {
+  const lacking = new Map(readings.flatMap((one) => (one.lacksType ? [[one.i, one.sum]] : [])));
+  for (const reading of readings) {
+    if (reading.lacksType || reading.onlyAsks || reading.isOfOther) continue;
+    const before = leadingTo(reading.one, pool).find((at) => lacking.has(at));
     if (before === undefined) continue;
-    judgement.added = Math.max(judgement.added, (sums[before] ?? 0) - (sums[i] ?? 0));
+    reading.added = Math.max(reading.added, (lacking.get(before) ?? 0) - reading.sum);
+  }
+}
+
+/** A text says what the question says if it has more than this share of its words. */
+const HALF = 0.5;
+/** Telling words that an echo, and a request, may have beside those of the question. */
+const [OF_ECHO, OF_REQUEST] = [1, 3];
+/** A statement answers a question for yes or no, though it adds nothing. */
+const YES_OR_NO = /^(?:is|are|am|was|were|do|does|did|can|could|would|will|should|have|has|had)\b/i;
+
+/** Sinks what says no more than the question. */
+function judgeEchoes(
+  readings: readonly Reading[],
+  query: string,
+  stems: ReadonlySet<string>,
+  weights: StatementWeights,
+): void {
+  // A search by one word looks for whatever has it.
+  if (asksForQuestions(query) || (stems.size < 2 && !opensQuestion(query))) return;
+  const states = YES_OR_NO.test(query);
+  for (const reading of readings) {
+    const { one, onlyAsks, news, words } = reading;
+    // A memory was stored to be found, also by its own words.
+    if (!one.isMessage) continue;
+    const common = [...stems].filter((stem) => words.has(stem)).length;
+    const repeats = news === 0 && !states && common > HALF * stems.size && one.role !== "assistant";
+    reading.isEcho = (onlyAsks && news <= OF_ECHO) || repeats;
+    if (reading.isEcho) {
+      reading.reason = "echo";
+      reading.added += weights.echo;
+    } else if (onlyAsks && news <= OF_REQUEST) {
+      reading.reason = "request";
+      reading.added += weights.asks;
+    }
   }
 }

@@ -2,7 +2,7 @@ import { stem, wordsOf } from "../memory/content-stems.ts";
 import { isAboutTalk, isFillerWord } from "./courtesy.ts";
 import { folded } from "./fold.ts";
 import { isTelling } from "./question.ts";
-import { sentencesOf } from "./sentences.ts";
+import { sentencesOf } from "./marks.ts";
 
 const QUESTION_MARK = /[?？؟]["'”’)\]]*$/;
 /** Words that open a question, or a request that is put as one. English. */
@@ -45,82 +45,70 @@ export type Statements = {
   words: ReadonlyMap<string, string>;
 };
 
-/** The stem of a word, and the word as it is compared, if it tells something; else the word of chatter that it is, or null. */
-type Read = { stem: string; plain: string } | { chatter: string } | null;
+/** The stem of a word that tells something, and the word as it is compared; or a word of chatter. */
+type Word = { stem: string; plain: string } | { chatter: string };
 /** The telling words of a text by their stems, and its words of chatter. */
-type Words = { telling: Map<string, string>; chatter: ReadonlySet<string> };
-const NO_CHATTER: ReadonlySet<string> = new Set();
+type Words = { telling: Map<string, string>; chatter: Set<string> };
+
+/** A function whose values are computed once each. */
+export function memoized<Key, Value>(valueOf: (key: Key) => Value): (key: Key) => Value {
+  const values = new Map<Key, { value: Value }>();
+  return (key) => {
+    const entry = values.get(key) ?? { value: valueOf(key) };
+    values.set(key, entry);
+    return entry.value;
+  };
+}
 
 /** Reads texts that have many words in common: stems each word once. */
 export class StatementReader {
-  readonly #known = new Map<string, Read>();
+  readonly #wordOf = memoized(wordOf);
 
   /**
    * The words of a text that tell something, each by its stem. Those about the conversation ("remind me, please") are left out.
    */
   tellingWords(text: string): Map<string, string> {
-    return this.#wordsIn(text).telling;
+    return this.#wordsIn([text]).telling;
   }
 
   /** Reads the statements of a text that may answer a question with these stems. */
   statementsOf(text: string, role: string | null, questionStems: ReadonlySet<string>): Statements {
     const sentences = sentencesOf(text)
       .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
-      .map((sentence) => ({ sentence, words: this.#wordsIn(sentence), stated: statedIn(sentence, role) }));
-    const words = new Map<string, string>();
-    for (const one of sentences) for (const [key, word] of one.words.telling) words.set(key, word);
-    const stated = sentences.flatMap(({ sentence, words: all, stated: part }) =>
-      part === null ? [] : part === sentence.trim() ? [all] : [this.#wordsIn(part)],
+      .map((sentence) => ({ sentence, stated: statedIn(sentence, role) }));
+    const stating = this.#wordsIn(sentences.flatMap(({ stated }) => stated ?? []));
+    const asking = this.#wordsIn(
+      sentences.flatMap(({ sentence, stated }) => (stated === null ? sentence.replace(EXCUSE, "") : [])),
     );
-    const stems = new Set(stated.flatMap(({ telling }) => [...telling.keys()]));
-    const asking = sentences.flatMap(({ sentence, words: all, stated: part }) =>
-      part !== null ? [] : EXCUSE.test(sentence) ? [this.#wordsIn(sentence.replace(EXCUSE, ""))] : [all],
-    );
-    const asks = new Set(asking.flatMap(({ telling }) => [...telling.keys()]));
-    const inAsking = matching(asks, questionStems);
+    const [stems, asks] = [new Set(stating.telling.keys()), new Set(asking.telling.keys())];
+    const inAsking = asks.intersection(questionStems).size;
+    const inStating = stems.intersection(questionStems).size;
     // An assistant that denies to know the thing says nothing else with it.
-    const denies = role === "assistant" && inAsking > 0 && inAsking >= matching(stems, questionStems);
+    const denies = role === "assistant" && inAsking > 0 && inAsking >= inStating;
     const asksTheSame = inAsking >= SAME * Math.max(1, questionStems.size);
-    return stems.size === 0 || denies || (asksTheSame && matching(stems, questionStems) === 0)
+    const words = this.tellingWords(text);
+    return stems.size === 0 || denies || (asksTheSame && inStating === 0)
       ? { onlyAsks: true, stems: denies ? new Set() : asks, chatter: 0, words }
-      : {
-          onlyAsks: false,
-          stems,
-          chatter: new Set(stated.flatMap(({ chatter }) => [...chatter])).size,
-          words,
-        };
+      : { onlyAsks: false, stems, chatter: stating.chatter.size, words };
   }
 
-  #wordsIn(text: string): Words {
-    const telling = new Map<string, string>();
-    let chatter: Set<string> | undefined;
-    for (const word of wordsOf(text)) {
-      const read = this.#read(word);
-      if (read === null) continue;
-      if ("stem" in read) telling.set(read.stem, read.plain);
-      else (chatter ??= new Set()).add(read.chatter);
+  #wordsIn(texts: readonly string[]): Words {
+    const words: Words = { telling: new Map(), chatter: new Set() };
+    for (const word of texts.flatMap(wordsOf).map(this.#wordOf)) {
+      if (word === null) continue;
+      if ("stem" in word) words.telling.set(word.stem, word.plain);
+      else words.chatter.add(word.chatter);
     }
-    return { telling, chatter: chatter ?? NO_CHATTER };
-  }
-
-  #read(word: string): Read {
-    const known = this.#known.get(word);
-    if (known !== undefined) return known;
-    const whole = folded(word);
-    const plain = whole.replace(/['’].*$/u, "");
-    const read =
-      isTelling(plain) && !isAboutTalk(plain)
-        ? { stem: stem(plain), plain }
-        : isTelling(whole) && isFillerWord(whole)
-          ? { chatter: whole }
-          : null;
-    this.#known.set(word, read);
-    return read;
+    return words;
   }
 }
 
-const matching = (stems: ReadonlySet<string>, questionStems: ReadonlySet<string>): number =>
-  [...questionStems].filter((one) => stems.has(one)).length;
+function wordOf(word: string): Word | null {
+  const whole = folded(word);
+  const plain = whole.replace(/['’].*$/u, "");
+  if (isTelling(plain) && !isAboutTalk(plain)) return { stem: stem(plain), plain };
+  return isTelling(whole) && isFillerWord(whole) ? { chatter: whole } : null;
+}
 
 /** The part of a sentence that states something, or null. */
 function statedIn(sentence: string, role: string | null): string | null {

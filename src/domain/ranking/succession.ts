@@ -1,19 +1,18 @@
 import { isOfTime } from "./answer-type.ts";
-import { rarityOf, type WordStatistics } from "./features.ts";
-import type { Judgement, Reading, StatementWeights } from "./judgement.ts";
-import { cosineOf, sumOfRows } from "./lexicon.ts";
-import type { PooledCandidate } from "./pool.ts";
+import type { Question } from "./features.ts";
+import type { Reading, StatementWeights } from "./judgement.ts";
+import { cosineOf, rarityOfAll, sumOfRows, type WordStatistics } from "./lexicon.ts";
 import { namesIn } from "./question.ts";
 import { relativeIn } from "./relatives.ts";
-import type { StatementReader } from "./statements.ts";
+import { memoized, type StatementReader } from "./statements.ts";
 import { isOfAnother } from "./whose.ts";
 
 /** Characters of one statement. A longer text says several things. */
 const STATEMENT = 200;
 /** Two statements are about the same matter from this closeness on; with a word of change, and if they share less than the question. */
 const [CLOSE, CLOSE_WITH_CHANGE, CLOSE_IN_PART] = [0.45, 0.2, 0.3];
-/** The most documents that hold a rare word, and the rare words beside those of the question that a change has in common. */
-const [RARE, IN_COMMON] = [4, 1];
+/** The most documents that hold a rare word. */
+const RARE = 4;
 /** Words of change in a statement. English. */
 const CHANGES =
   /\b(?:moved?|moves|moving|meant|rais(?:ed|es)|lower(?:ed|s)|increas(?:ed|es)|reduc(?:ed|es)|bought a|instead|now|cancel(?:led|ed|s)?|left|no longer|any ?more|chang(?:ed?|es|ing)|switch(?:ed|es)?|swap(?:ped|s)?|stopped|stops|quit|from (?:today|now|next|tomorrow)|these days|replac(?:ed?|es)|became|become|after all|postponed?|rescheduled|brought forward|pushed|put off|renamed|sold|gave up|given up|updated?|correction|corrected|actually|ended|split up|divorced|retired|resigned|revers(?:ed|es)|turned out|over to|has gone|since then|(?:the|our|my|his|her) new|not .{1,30} but)\b/i;
@@ -36,9 +35,7 @@ const CORRECTION = 2;
 type Word = { pieces: readonly number[]; rarity: number; isRare: boolean };
 /** A statement among others: its stems, each with its word. */
 type Statement = {
-  i: number;
-  one: PooledCandidate;
-  text: string;
+  reading: Reading;
   stems: ReadonlyMap<string, Word>;
   /** The sum of their rarities. */
   weight: number;
@@ -49,124 +46,96 @@ type Statement = {
   supposes: boolean;
   kin: string | null;
   /** The question's stems that it has. */
-  named: readonly string[];
-  lacksType: boolean;
+  shared: readonly string[];
 };
 
 /** What a question asks: its telling stems, the names among them, and what may still be so. */
 type Query = { stems: ReadonlySet<string>; names: ReadonlySet<string>; still: ReadonlySet<string> };
-
-function statementOf(
-  { i, one, text, words: wordsByStem, lacksType }: Reading,
-  { query, words, read }: { query: Query; words: WordStatistics; read: (word: string) => Word },
-): Statement {
-  const stems = new Map(Array.from(wordsByStem, ([stem, word]) => [stem, read(word)]));
-  let vector: Float32Array | null | undefined;
-  return {
-    i,
-    one,
-    text,
-    stems,
-    weight: weightOf(stems),
-    vector: () =>
-      (vector ??= sumOfRows(
-        [...stems.values()].flatMap(({ pieces }) => pieces),
-        words.lexicon,
-      )),
-    changes: CHANGES.test(text),
-    corrects: CORRECTS.test(text),
-    supposes: SUPPOSES.test(text),
-    kin: relativeIn(text),
-    named: [...wordsByStem.keys()].filter((stem) => query.stems.has(stem)),
-    lacksType,
-  };
-}
-
-/** Reads words, each once: statements on one matter have many in common. */
-function wordReader(words: WordStatistics): (word: string) => Word {
-  const { lexicon, frequencies } = words;
-  const known = new Map<string, Word>();
-  return (word) => {
-    const same = known.get(word);
-    if (same !== undefined) return same;
-    const pieces = lexicon.pieces(word);
-    const read = {
-      pieces,
-      rarity: pieces.reduce((sum, piece) => sum + rarityOf(piece, words), 0),
-      isRare: !isOfTime(word) && Math.min(...pieces.map(frequencies.holding)) <= RARE,
-    };
-    known.set(word, read);
-    return read;
-  };
-}
-
-type Order = {
-  question: string;
-  questionStems: ReadonlySet<string>;
-  readings: readonly Reading[];
-  sums: readonly number[];
+type Stage = {
+  question: Question;
+  stems: ReadonlySet<string>;
   words: WordStatistics;
-  isPast: boolean;
-  until: number;
   reader: StatementReader;
   weights: StatementWeights;
 };
 
 /** Raises the later of two statements on one matter; the earlier one if the question is about the past. */
-export function orderByTime(judged: readonly Judgement[], order: Order): void {
-  const { sums, isPast, until, weights } = order;
-  const query = queryOf(order);
-  const byTime = statementsOf(judged, order, query);
-  const gains = new Map<number, number>();
-  const sumOf = ({ i }: Statement): number => sums[i] ?? 0;
+export function orderByTime(readings: readonly Reading[], stage: Stage): void {
+  const { weights, stems } = stage;
+  const { isPast = false, until = Infinity } = stage.question;
+  const query = queryOf(stage);
+  const byTime = statementsOf(readings, stage.words, stems);
+  const gains = new Map<Reading, number>();
   const most = Math.max(...byTime.map(sumOf));
   for (const [earlier, later] of pairsOf(byTime)) {
     const succession = successionOf(earlier, later, { query, isPast, isBest: sumOf(earlier) >= most });
     if (succession === null) continue;
     const { closeness, holds, changes } = succession;
-    const [winner, loser] = isPast || later.one.createdAt >= until ? [earlier, later] : [later, earlier];
+    const isEarlier = isPast || later.reading.one.createdAt >= until;
+    const [winner, loser] = isEarlier ? [earlier, later] : [later, earlier];
     const gap = Math.max(0, sumOf(loser) - sumOf(winner));
     const gain = weights.later * closeness + (holds ? weights.change + weights.gap * gap : 0);
-    gains.set(winner.i, Math.max(gains.get(winner.i) ?? 0, gain));
-    const won = judged[winner.i];
-    if (holds && won !== undefined) won.reason = winner === later ? "later" : "earlier";
-    const replaced = judged[earlier.i];
-    if (changes && closeness >= CLOSE && replaced !== undefined) replaced.replacedBy ??= later.i;
+    gains.set(winner.reading, Math.max(gains.get(winner.reading) ?? 0, gain));
+    if (holds) winner.reading.reason = isEarlier ? "earlier" : "later";
+    if (changes && closeness >= CLOSE) earlier.reading.replacedAt ??= later.reading.one.createdAt;
   }
-  for (const [i, gain] of gains) {
-    const judgement = judged[i];
-    if (judgement !== undefined) judgement.added += gain;
-  }
+  for (const [reading, gain] of gains) reading.added += gain;
 }
 
-function queryOf({ question, questionStems: stems, reader }: Order): Query {
-  const names = new Set(reader.tellingWords(namesIn(question).join(" ")).keys());
-  const still = new Set(reader.tellingWords(STILL.exec(question)?.[1] ?? "").keys());
-  return { stems, names, still };
+function queryOf({ question: { text }, stems, reader }: Stage): Query {
+  const telling = (words: string) => new Set(reader.tellingWords(words).keys());
+  return { stems, names: telling(namesIn(text).join(" ")), still: telling(STILL.exec(text)?.[1] ?? "") };
 }
+
+const sumOf = ({ reading }: Statement): number => reading.sum + reading.added;
 
 /** The short statements of people about themselves, the earliest first. */
-function statementsOf(judged: readonly Judgement[], { readings, words }: Order, query: Query): Statement[] {
-  const read = wordReader(words);
+function statementsOf(
+  readings: readonly Reading[],
+  words: WordStatistics,
+  questionStems: ReadonlySet<string>,
+): Statement[] {
+  const { lexicon, frequencies } = words;
+  // Each word is read once: statements on one matter have many in common.
+  const wordOf = memoized((word: string): Word => {
+    const pieces = lexicon.pieces(word);
+    const isRare = !isOfTime(word) && Math.min(...pieces.map(frequencies.holding)) <= RARE;
+    return { pieces, rarity: rarityOfAll(pieces, words), isRare };
+  });
   return readings
     .filter(
-      ({ i, onlyAsks, one, text }) =>
+      ({ onlyAsks, isOfOther, one, text }) =>
         !onlyAsks &&
+        !isOfOther &&
         one.role !== "assistant" &&
         one.kind !== "people" &&
-        text.length <= STATEMENT &&
-        judged[i]?.isOfOther !== true,
+        text.length <= STATEMENT,
     )
-    .map((reading) => statementOf(reading, { query, words, read }))
-    .toSorted((a, b) => a.one.createdAt - b.one.createdAt || a.one.n - b.one.n);
+    .map((reading) => {
+      const { text } = reading;
+      const stems = new Map(Array.from(reading.words, ([stem, word]) => [stem, wordOf(word)]));
+      const pieces = () => [...stems.values()].flatMap((word) => word.pieces);
+      return {
+        reading,
+        stems,
+        weight: weightOf(stems),
+        vector: memoized<void, Float32Array | null>(() => sumOfRows(pieces(), lexicon)),
+        changes: CHANGES.test(text),
+        corrects: CORRECTS.test(text),
+        supposes: SUPPOSES.test(text),
+        kin: relativeIn(text),
+        shared: [...stems.keys()].filter((stem) => questionStems.has(stem)),
+      };
+    })
+    .toSorted(({ reading: { one: a } }, { reading: { one: b } }) => a.createdAt - b.createdAt || a.n - b.n);
 }
 
 /** Each statement with each one before it. A memory of a sentence has the time of its message, and follows none of that time. */
 function* pairsOf(byTime: readonly Statement[]): Generator<[earlier: Statement, later: Statement], void> {
   for (const [k, later] of byTime.entries())
     for (const earlier of byTime.slice(0, k)) {
-      const areMessages = earlier.one.isMessage && later.one.isMessage;
-      if (earlier.one.createdAt !== later.one.createdAt || areMessages) yield [earlier, later];
+      const [a, b] = [earlier.reading.one, later.reading.one];
+      if (a.createdAt !== b.createdAt || (a.isMessage && b.isMessage)) yield [earlier, later];
     }
 }
 
@@ -180,7 +149,7 @@ type Pair = {
   earlier: Statement;
   later: Statement;
   lacking: readonly string[];
-  common: readonly (readonly [stem: string, Word])[];
+  common: ReadonlyMap<string, Word>;
 };
 
 /** The succession of two statements; null if they are about different things. `isBest`: the earlier one is what the query finds first. */
@@ -192,38 +161,41 @@ function successionOf(
   // The date of a version tells if it was true at a time that is named.
   if (areVersions(earlier, later)) return isPast ? SAME_FACT : null;
   if (areApart(earlier, later)) return null;
-  const lacking = earlier.named.filter((stem) => !later.stems.has(stem));
-  const common = [...earlier.stems].filter(([stem]) => later.stems.has(stem));
+  const lacking = earlier.shared.filter((stem) => !later.stems.has(stem));
   if (lacking.some((stem) => /\d/.test(stem))) return null;
+  const common = new Map([...earlier.stems].filter(([stem]) => later.stems.has(stem)));
   const pair = { earlier, later, lacking, common };
   const isWhole = takesUpWhole(pair, query);
   if (!isWhole && !hasItsValue(pair, query, isBest) && !takesUpHalf(pair, query) && !settles(pair))
     return null;
   const holds = later.changes || settles(pair) || isFactOfMessage(pair);
   // A name alone may be of another matter.
-  const isSame = later.changes || (holds && namesMost(earlier, query));
+  const isSame = later.changes || (holds && sharesMost(earlier, query));
   const least = isWhole ? (isSame ? CLOSE_WITH_CHANGE : CLOSE) : CLOSE_IN_PART;
   const closeness = closenessOf(pair, least);
   return closeness < least ? null : { closeness, holds, changes: later.changes };
 }
 
-const areVersions = (earlier: Statement, later: Statement): boolean =>
+const areVersions = ({ reading: earlier }: Statement, { reading: later }: Statement): boolean =>
   later.one.fact !== undefined && later.one.fact === earlier.one.fact;
 
 /** True for a fact of which one version is true at a time: it says what holds now. */
 const isFactOfMessage = ({ earlier, later }: Pair): boolean =>
-  later.one.fact !== undefined && earlier.one.isMessage;
+  later.reading.one.fact !== undefined && earlier.reading.one.isMessage;
 
 /** True if the later one cannot be about what the earlier one says. */
-const areApart = (earlier: Statement, later: Statement): boolean =>
-  (later.kin !== null && later.kin !== earlier.kin) ||
+const areApart = (
+  { reading: earlier, kin }: Statement,
+  { reading: later, kin: otherKin }: Statement,
+): boolean =>
+  (otherKin !== null && otherKin !== kin) ||
   isOfAnother(later.text, earlier.text) ||
   // "From now on …" orders something, and changes nothing that is so.
   (later.one.standing !== undefined && earlier.one.standing === undefined) ||
   // A text without an answer of the asked type replaces none.
   (later.lacksType && !earlier.lacksType);
 
-const sharedOf = ({ earlier, lacking }: Pair): number => earlier.named.length - lacking.length;
+const sharedOf = ({ earlier, lacking }: Pair): number => earlier.shared.length - lacking.length;
 
 /** True if the later one has all that the question names of the earlier one, ends what may still be so, or corrects it. */
 function takesUpWhole(pair: Pair, { still, names }: Query): boolean {
@@ -238,17 +210,17 @@ function takesUpWhole(pair: Pair, { still, names }: Query): boolean {
 }
 
 /** True if a change has the old value: a rare word that is not the question's. Any two matters may have a day in common. */
-function hasItsValue({ earlier, later, common }: Pair, { stems }: Query, isBest: boolean): boolean {
-  const inCommon = common.filter(([stem, { isRare }]) => isRare && !stems.has(stem)).length;
-  return later.changes && inCommon >= IN_COMMON && (earlier.named.length > 0 || isBest);
-}
+const hasItsValue = ({ earlier, later, common }: Pair, { stems }: Query, isBest: boolean): boolean =>
+  later.changes &&
+  (earlier.shared.length > 0 || isBest) &&
+  [...common].some(([stem, { isRare }]) => isRare && !stems.has(stem));
 
 /**
  * True if a change names the matter, and leaves out what follows it: "The vet moved it" is about the vet appointment. A word before
  * the matter tells it from another: the office password.
  */
 function takesUpHalf({ earlier, later, lacking }: Pair, { stems, names }: Query): boolean {
-  const nameless = earlier.named.filter((stem) => !names.has(stem));
+  const nameless = earlier.shared.filter((stem) => !names.has(stem));
   const order = [...stems];
   const lastShared = order.findLastIndex((stem) => later.stems.has(stem));
   return (
@@ -263,9 +235,9 @@ function takesUpHalf({ earlier, later, lacking }: Pair, { stems, names }: Query)
 const settles = (pair: Pair): boolean => pair.earlier.supposes && !pair.later.supposes && sharedOf(pair) > 0;
 
 /** True if a statement has half of the question's words, its names left out. */
-function namesMost({ named }: Statement, { stems, names }: Query): boolean {
-  const nameless = named.filter((stem) => !names.has(stem)).length;
-  return nameless > 0 && nameless >= [...stems].filter((stem) => !names.has(stem)).length / 2;
+function sharesMost({ shared }: Statement, { stems, names }: Query): boolean {
+  const nameless = shared.filter((stem) => !names.has(stem)).length;
+  return nameless > 0 && nameless >= stems.difference(names).size / 2;
 }
 
 /** The closeness of two statements, 0 to 1; 0 if it cannot be `least`. */
@@ -277,8 +249,5 @@ function closenessOf({ earlier, later, common }: Pair, least: number): number {
   return (cosineOf(earlier.vector(), later.vector()) + overlap) / 2;
 }
 
-function weightOf(stems: Iterable<readonly [string, { rarity: number }]>): number {
-  let sum = 0;
-  for (const [, { rarity }] of stems) sum += rarity;
-  return sum;
-}
+const weightOf = (stems: ReadonlyMap<string, Word>): number =>
+  stems.values().reduce((sum, { rarity }) => sum + rarity, 0);

@@ -1,4 +1,4 @@
-import type { Judgement, Reading } from "./judgement.ts";
+import type { Reading } from "./judgement.ts";
 import { ownerTest } from "./owners.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { mentions } from "./question.ts";
@@ -36,36 +36,28 @@ export const asksForSpeaker = (question: string, text: string): boolean =>
   /^(?:and |so |but )?who\b/i.test(question) &&
   (/\b(?:I|me|my|we|us|our)\b/i.test(text) || SAID.test(question));
 
-/** Raises what the person in question says or is, and sinks what is about somebody else. `whose`: the weight of both. */
+/** Raises what the person in question says or is, and sinks what is about somebody else. `weight`: of both. */
 export function judgeWhose(
-  judged: readonly Judgement[],
-  {
-    question,
-    readings,
-    pool,
-    whose,
-  }: {
-    question: string;
-    readings: readonly Reading[];
-    pool: readonly PooledCandidate[];
-    whose: number;
-  },
+  readings: readonly Reading[],
+  question: string,
+  pool: readonly PooledCandidate[],
+  weight: number,
 ): void {
   const isOwn = OWN.test(question);
   const relatives = relativesIn(question);
   const speakers = new Set(pool.flatMap(({ speaker }) => speaker ?? []));
-  const named = [...speakers].filter((speaker) => mentions(question, speaker));
+  const inQuestion = [...speakers].filter((speaker) => mentions(question, speaker));
   const isOthersThing = ownerTest(question);
-  for (const { i, one, text } of readings) {
-    const judgement = judged[i];
-    if (judgement === undefined) continue;
+  for (const reading of readings) {
+    const { one, text } = reading;
     const relative = relativeIn(text);
-    const isOfOther =
+    reading.isOfOther =
       isOthersThing(one, text) ||
-      (relative === null ? isSaidByOther(one, text, named) : isOfOtherRelative(relative, relatives, isOwn));
-    judgement.isOfOther = isOfOther;
-    if (isOfOther) judgement.added -= whose * (relatives.length > 0 ? SURE : 1);
-    else if (isOwn && relative === null && isOfUser(one)) judgement.added += whose;
+      (relative === null
+        ? isOfOtherSpeaker(one, text, inQuestion)
+        : isOfOtherRelative(relative, relatives, isOwn));
+    if (reading.isOfOther) reading.added -= weight * (relatives.length > 0 ? SURE : 1);
+    else if (isOwn && relative === null && isOfUser(one)) reading.added += weight;
   }
 }
 
@@ -76,9 +68,13 @@ const isOfUser = ({ role, kind, text }: PooledCandidate): boolean =>
   role !== "assistant" && kind !== "people" && OWN.test(text);
 
 /** "I" and "my" of a speaker whom the question does not name, where it names another. */
-const isSaidByOther = ({ speaker }: PooledCandidate, text: string, named: readonly string[]): boolean =>
-  named.length > 0 &&
+const isOfOtherSpeaker = (
+  { speaker }: PooledCandidate,
+  text: string,
+  inQuestion: readonly string[],
+): boolean =>
+  inQuestion.length > 0 &&
   speaker !== null &&
-  !named.includes(speaker) &&
+  !inQuestion.includes(speaker) &&
   OWN.test(text) &&
-  !named.some((name) => mentions(text, name));
+  !inQuestion.some((name) => mentions(text, name));
