@@ -35,7 +35,6 @@ import { IngestService } from "../ingest/ingest-service.ts";
 import { IngestStore } from "../ingest/ingest-store.ts";
 import { ModelUsage } from "../ingest/model-usage.ts";
 import { NextStep } from "../ingest/next-step.ts";
-import { SecondLook } from "../ingest/second-look.ts";
 import { ProposalMemories } from "../ingest/proposal-memories.ts";
 import { Exporter } from "../transfer/exporter.ts";
 import { Importer } from "../transfer/importer.ts";
@@ -167,7 +166,6 @@ export function assembleIngest(ground: Ground, ports: Ports, rooms: Threads & Me
     waiting: (id) => pendingWrites.stored(id),
     usage,
     extraction: ports.extraction,
-    secondLook: new SecondLook({ usage, languageModel, now }),
     languageModel,
     now,
   });

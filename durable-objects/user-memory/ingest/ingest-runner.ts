@@ -8,9 +8,9 @@ import type { Transactions } from "../core/transactions.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestStore, StoredIngest } from "./ingest-store.ts";
-import type { FailedStep, NextStep, NoProposals, Step } from "./next-step.ts";
+import type { NextStep } from "./next-step.ts";
 import type { ProposalMemories } from "./proposal-memories.ts";
-import type { Looking } from "./second-look.ts";
+import type { FailedStep, Step } from "./step.ts";
 import { ATTEMPTS, StepOutcomes } from "./step-outcomes.ts";
 
 type IngestRunnerDependencies = {
@@ -60,7 +60,7 @@ export class IngestRunner implements Chore {
     const { store, now } = this.#deps;
     const until = now() + ALARM_MS;
     store.deleteOld(now());
-    for (const id of this.#unstored.keys()) if (!store.has(id)) this.#unstored.delete(id);
+    for (const id of this.#unstored.keys()) if (store.get(id) === null) this.#unstored.delete(id);
     const started = new Set<Promise<void>>();
     const failed = new Set<Promise<void>>();
     for (;;) {
@@ -142,32 +142,32 @@ export class IngestRunner implements Chore {
 
   async #step(ingest: StoredIngest): Promise<void> {
     const { stores, store, proposals, now } = this.#deps;
+    const outcomes = this.#outcomes;
     const id = stores.threads.idOf(ingest.thread);
     const thread = id === null ? null : stores.threads.get(id);
     const owner = this.#deps.owner();
-    if (thread === null || owner === null) return this.#outcomes.end(ingest, "thread_deleted");
+    if (thread === null || owner === null) return outcomes.end(ingest, { why: "thread_deleted" });
     const before = this.#before(ingest);
-    if (before !== null)
-      return this.#outcomes.wait(ingest, before.why, Math.max(before.dueAt ?? 0, now() + 1_000));
+    if (before !== null) return outcomes.wait(ingest, before.why, Math.max(before.dueAt ?? 0, now() + 1_000));
     const step = this.#unstored.get(ingest.id) ?? (await this.#next(ingest, thread));
     // The thread, the user, or a message that the model has read may have been deleted meanwhile.
     const read = step === null ? [] : readFor(step);
     const isThere = (seq: number) => stores.lineage.position(thread, seq) !== null;
-    const isWanted = () => store.has(ingest.id) && read.every(isThere);
+    const isWanted = () => store.get(ingest.id) !== null && read.every(isThere);
     if (!isWanted()) this.#unstored.delete(ingest.id);
-    else if (step === null) this.#outcomes.end(ingest);
-    else if ("until" in step) this.#outcomes.wait(ingest, step.why, step.until);
-    else if ("isLasting" in step) this.#outcomes.tryAgain(ingest, step);
-    else if (!("proposals" in step)) this.#outcomes.keep(ingest, step, isThere);
+    else if (step === null) outcomes.end(ingest);
+    else if ("until" in step) outcomes.wait(ingest, step.why, step.until);
+    else if ("isLasting" in step) outcomes.tryAgain(ingest, step);
+    else if ("batch" in step) outcomes.keep(ingest, step, isThere);
     else {
       const done = (results: readonly IngestResult[], former: ReadonlySet<string>) => {
-        if (isWanted()) this.#outcomes.advance(ingest, step, { results, former });
+        if (isWanted()) outcomes.advance(ingest, step, { results, former });
       };
       const stored = await proposals.store(owner, step, { ingest, thread, isWanted, done });
       if (stored.ok || !isWanted()) this.#unstored.delete(ingest.id);
       else {
         this.#unstored.set(ingest.id, step);
-        this.#outcomes.wait(ingest, "storage", now() + STORAGE_MS);
+        outcomes.wait(ingest, "storage", now() + STORAGE_MS);
       }
     }
   }
@@ -175,41 +175,39 @@ export class IngestRunner implements Chore {
   /** The next step. A call of the model is noted as an attempt before it is made: one that ends the object each time ends as well. */
   #next(ingest: StoredIngest, thread: StoredThread): ReturnType<NextStep["of"]> | FailedStep {
     const { store, steps } = this.#deps;
-    const { attempts } = ingest.state;
-    if (attempts >= ATTEMPTS) return { why: "internal_error", isLasting: true };
-    return steps.of(ingest, thread, () =>
-      store.update({ ...ingest, state: { ...ingest.state, attempts: attempts + 1 } }),
-    );
+    const attempts = ingest.state.attempts + 1;
+    if (attempts > ATTEMPTS) return { why: "internal_error", isLasting: true };
+    const asks = () => store.update({ ...ingest, state: { ...ingest.state, attempts } });
+    return steps.of({ ingest, thread, asks });
   }
 
   /**
    * Another ingest of the thread that has extracted what is not stored yet, and why it waits: a step that could not be stored, or one
    * that the model looks at. The marks are not raised: this ingest would extract the same again. Null if there is none.
    */
-  #before({ id, thread, state }: StoredIngest): { dueAt: number | null; why?: string | undefined } | null {
+  #before(ingest: StoredIngest): { dueAt: number | null; why?: string | undefined } | null {
     const { store } = this.#deps;
-    for (const other of this.#unstored.keys()) {
-      const ingest = other === id ? null : store.get(other);
-      if (ingest?.thread === thread) return { dueAt: ingest.dueAt, why: "storage" };
+    for (const id of this.#unstored.keys()) {
+      const other = id === ingest.id ? null : store.get(id);
+      if (other?.thread === ingest.thread) return { dueAt: other.dueAt, why: "storage" };
     }
-    const looking = store.looking(thread, state.extract).find((other) => other.id !== id);
-    return looking === undefined ? null : { dueAt: looking.dueAt, why: looking.state.why };
+    const looking = store.otherLooking(ingest);
+    return looking && { dueAt: looking.dueAt, why: looking.state.why };
   }
 }
 
 /** The seqs of the messages that a step takes its text from. A look at the caller's memories, or at what waits, goes on without some. */
-const readFor = (step: Step | Looking | NoProposals): readonly number[] => {
+const readFor = (step: NonNullable<Awaited<ReturnType<NextStep["of"]>>>): readonly number[] => {
   if ("window" in step) return step.window.map(({ seq }) => seq);
-  return "look" in step && step.look?.range !== undefined ? step.look.seqs : [];
+  return "batch" in step && step.batch.range !== undefined ? step.batch.look.seqs : [];
 };
 
 /** False if the work takes longer. It continues. */
-async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  try {
-    await withDeadline(work, ms);
-    return true;
-  } catch (error) {
+const settlesWithin = (work: Promise<unknown>, ms: number): Promise<boolean> =>
+  withDeadline(
+    work.then(() => true),
+    ms,
+  ).catch((error: unknown) => {
     if (error instanceof DeadlineExceeded) return false;
     throw error;
-  }
-}
+  });

@@ -1,10 +1,11 @@
 import { areSpeakers, sameOwners, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { fail, type Failure, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { continues } from "../../../src/domain/ingest/known-messages.ts";
+import { mapKinds, NO_PROPOSALS } from "../../../src/domain/ingest/proposal.ts";
 import { type Range, within } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
-import type { Extracted, Ingest, Ingested } from "../../../src/domain/schema/ingest.ts";
+import type { Ingest, Ingested } from "../../../src/domain/schema/ingest.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyKey } from "../../../src/contract/storage.ts";
@@ -14,10 +15,12 @@ import type { ThreadBeginnings } from "../threads/thread-beginnings.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
+import { type Backlog, backlogOf } from "./backlog.ts";
+import { NO_USAGE } from "./model-usage.ts";
 import { queueAgain } from "./queue-again.ts";
 import type { IngestRunner } from "./ingest-runner.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
-import { changedIn, type Taken, ThreadExtent, withoutAll } from "./thread-extent.ts";
+import { changedIn, type Taken, takeOver, withoutAll } from "./thread-extent.ts";
 import { viewOf } from "./ingest-view.ts";
 import { type Placed, placeMessages, storedTexts, textOf } from "./message-placement.ts";
 
@@ -39,11 +42,9 @@ const COMPARED = 20;
 /** Stores the messages of an ingest, and records the ingest. The runner extracts. */
 export class IngestService {
   readonly #deps: IngestServiceDependencies;
-  readonly #extent: ThreadExtent;
 
   constructor(deps: IngestServiceDependencies) {
     this.#deps = deps;
-    this.#extent = new ThreadExtent(deps);
   }
 
   /** Stores the new messages and the ingest in one transaction. With `waitMs`, returns after the extraction or that time. */
@@ -86,40 +87,32 @@ export class IngestService {
       alarms.scheduleBy(now());
     }
     const isEnded = status === "partial" || (status === "done" && model === null && languageModel !== null);
-    const queued = isEnded ? transactions.atomically(() => queueAgain(ingest, this.#deps)) : ingest;
+    const queued = isEnded ? transactions.atomically(() => this.#queueAgain(ingest)) : ingest;
     return ok(this.#viewOf(queued));
   }
 
-  #start(owner: Owner, request: IngestRequest, once: IdempotencyKey | undefined): Promise<Result<Ingested>> {
+  async #start(owner: Owner, request: IngestRequest, once?: IdempotencyKey): Promise<Result<Ingested>> {
     const { threadId, session, newThreadId } = request;
-    const { stores, beginnings, transactions } = this.#deps;
-    const existing = () => {
-      if (threadId !== undefined) return stores.threads.get(threadId);
-      return this.#threadOf(session, request);
-    };
+    const { store, stores, beginnings, transactions } = this.#deps;
+    const existing = () => (threadId === undefined ? this.#threadOf(request) : stores.threads.get(threadId));
     const act = (thread: StoredThread) => this.#record(thread, request);
     const known = existing();
-    if (known !== null)
-      return Promise.resolve(transactions.run(once && { ...once, about: known.id }, () => act(known)));
-    if (threadId !== undefined || session === undefined) return Promise.resolve(fail("not_found"));
-    return beginnings.beginWith<Ingested>(
-      owner,
-      newThreadId,
-      { fields: {}, ...(once && { once }) },
-      (begin) => {
-        // Another call may have begun the session meanwhile.
-        const other = existing();
-        if (other !== null) return act(other);
-        const begun = begin();
-        if (!begun.ok) return begun;
-        this.#deps.store.begin(begun.value.n, session.key);
-        return act(begun.value);
-      },
-    );
+    if (known !== null) return transactions.run(once && { ...once, about: known.id }, () => act(known));
+    if (threadId !== undefined || session === undefined) return fail("not_found");
+    const options = { fields: {}, ...(once && { once }) };
+    return beginnings.beginWith<Ingested>(owner, newThreadId, options, (begin) => {
+      // Another call may have begun the session meanwhile.
+      const other = existing();
+      if (other !== null) return act(other);
+      const begun = begin();
+      if (!begun.ok) return begun;
+      store.begin(begun.value.n, session.key);
+      return act(begun.value);
+    });
   }
 
   /** The thread of a session, or of the conversation that the given one continues; null if there is none. */
-  #threadOf(session: IngestRequest["session"], request: IngestRequest): StoredThread | null {
+  #threadOf({ session, bodies }: IngestRequest): StoredThread | null {
     if (session === undefined) return null;
     const { store, stores } = this.#deps;
     const threads = store.threadsOf(session.key, COMPARED).flatMap((n) => {
@@ -127,10 +120,10 @@ export class IngestService {
       return (id === null ? null : stores.threads.get(id)) ?? [];
     });
     if (session.isNamed) return threads[0] ?? null;
-    const given = request.bodies.map(textOf);
-    return (
-      threads.find((thread) => continues(given, storedTexts(stores.reader, thread), thread.length)) ?? null
-    );
+    const texts = bodies.map(textOf);
+    const isContinued = (thread: StoredThread) =>
+      continues(texts, storedTexts(stores.reader, thread), thread.length);
+    return threads.find(isContinued) ?? null;
   }
 
   /** Appends the new messages and adds the ingest, in the caller's transaction. */
@@ -144,20 +137,21 @@ export class IngestService {
     const { seqs, stored, changed } = placed.value;
     const unnamed = this.#ownersFailure(thread, request);
     if (unnamed !== null) return unnamed;
-    const extracted = request.extracted && this.#inSeqs(thread, request.extracted, request, seqs);
-    if (extracted !== undefined && !extracted.ok) return extracted;
-    const taken = this.#extent.takeOver(thread, request, renamed.value);
+    const backlog = this.#backlogOf(thread, request, seqs);
+    if (!backlog.ok) return backlog;
+    const { kinds } = request;
+    const taken = takeOver(this.#deps, thread, { kinds, ownersChanged: renamed.value });
     const to = stores.reader.lastSeq(thread);
-    const isExtracted = request.kinds.every((kind) => taken.began[kind] >= to);
+    const isExtracted = kinds.every((kind) => taken.began[kind] >= to);
     const { other, redo } = this.#again(thread, request, { ...taken, stored, changed, isExtracted });
     const answer = { threadId: thread.id, stored, known: request.bodies.length - stored };
     if (other !== undefined && isExtracted && taken.owned.length === 0)
       return ok({ ingestId: other.id, ...answer, status: "queued" });
     const isDone = request.extracted === undefined && isExtracted && redo.length === 0;
-    if (request.kinds.includes("episodes")) store.deleteFollowUp(thread.n);
+    if (kinds.includes("episodes")) store.deleteFollowUp(thread.n);
     const state = this.#newState(request, { ...answer, to, began: taken.began, redo }, isDone);
     const dueAt = isDone ? null : now();
-    store.add({ id: request.id, thread: thread.n, dueAt, state }, extracted?.value);
+    store.add({ id: request.id, thread: thread.n, dueAt, state }, backlog.value);
     alarms.scheduleBy(dueAt ?? runner.nextDue());
     return ok({ ingestId: request.id, ...answer, status: state.status });
   }
@@ -182,7 +176,7 @@ export class IngestService {
     const isRepeated = !isNew && (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
     const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
-    for (const one of others) if (one.dueAt === null) queueAgain(one, this.#deps);
+    for (const one of others) if (one.dueAt === null) this.#queueAgain(one);
     // The ingest in which it failed may be gone.
     return { other: others[0], redo: others.length === 0 ? [...owned, ...failedAgain] : owned };
   }
@@ -231,7 +225,7 @@ export class IngestService {
       followsUp: false,
       results: [],
       counts: {},
-      usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
+      usage: NO_USAGE,
       createdAt: now(),
     };
   }
@@ -243,37 +237,39 @@ export class IngestService {
       .filter(({ state: { failed, redo } }) => within([...failed, ...redo], { kinds }).length > 0);
   }
 
-  /** The extracted memories with the seqs of their sources. */
-  #inSeqs(
+  /** The memories of the caller's own model, with the seqs of their sources. */
+  #backlogOf(
     thread: StoredThread,
-    { facts = [], episodes = [], procedures = [] }: Extracted,
-    { threadId }: IngestRequest,
+    { threadId, extracted }: IngestRequest,
     seqs: readonly number[],
-  ): Result<Extracted> {
+  ): Result<Backlog | undefined> {
+    if (extracted === undefined) return ok(undefined);
     const { lineage } = this.#deps.stores;
-    // A given message may have been deleted here: what cites it is a result that failed.
-    const seqOf = (source: number) => (threadId === undefined ? seqs[source] : source);
     let unknown: string | undefined;
-    const placed = <T extends { sources: number[] }>(kind: string, list: readonly T[]): T[] =>
-      list.map((one, i) => ({
-        ...one,
-        sources: one.sources.map((source, j) => {
-          const seq = seqOf(source);
+    const inSeqs = mapKinds({ ...NO_PROPOSALS, ...extracted }, (list, kind) =>
+      list.map((one, i) => {
+        const sources = one.sources.map((source, j) => {
+          // A given message may have been deleted here: what cites it is a result that failed.
+          const seq = threadId === undefined ? seqs[source] : source;
           if (seq === undefined || (threadId !== undefined && lineage.position(thread, seq) === null))
             unknown ??= `body.extracted.${kind}[${i}].sources[${j}]`;
           return seq ?? 0;
-        }),
-      }));
-    const extracted = {
-      facts: placed("facts", facts),
-      episodes: placed("episodes", episodes),
-      procedures: placed("procedures", procedures),
-    };
-    return unknown === undefined ? ok(extracted) : invalidField(unknown, "is no message of this thread");
+        });
+        return { ...one, sources };
+      }),
+    );
+    return unknown === undefined
+      ? ok(backlogOf(inSeqs))
+      : invalidField(unknown, "is no message of this thread");
+  }
+
+  #queueAgain(ingest: StoredIngest): StoredIngest {
+    return queueAgain(ingest, { ...this.#deps, model: this.#deps.languageModel?.name ?? null });
   }
 
   #viewOf(ingest: StoredIngest): Ingest {
     const { store, runner } = this.#deps;
-    return viewOf(ingest, { marks: store.marks(ingest.thread), isRunning: runner.isRunning(ingest.id) });
+    const marks = store.extent(ingest.thread)?.marks;
+    return viewOf(ingest, { marks, isRunning: runner.isRunning(ingest.id) });
   }
 }

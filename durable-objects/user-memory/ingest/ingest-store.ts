@@ -1,13 +1,15 @@
 import type { Erasable, ErasedData } from "../core/erasable.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { FailedRange, Range } from "../../../src/domain/ingest/ranges.ts";
-import type { Extracted, ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
+import type { ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
 import type { Writer } from "../../../src/domain/memory/record.ts";
-import { withoutMessages } from "./kept.ts";
-import { type Look, OF_MESSAGES, type Unlooked } from "./second-look.ts";
+import { type Backlog, withoutMessages } from "./backlog.ts";
+import { OF_MESSAGES } from "./second-look.ts";
 
 /** A seq for each kind. */
 export type Marks = Record<ExtractKind, number>;
+/** The seqs up to which a thread is extracted, but for ranges that could not be extracted. */
+export type Extent = { marks: Marks; failed: FailedRange[] };
 
 /**
  * The state of an ingest. `began`: how far the thread was extracted before. `progress`: how far it is now. `failed`: what could not be
@@ -25,7 +27,7 @@ export type IngestState = Omit<Ingest, "id" | "messages" | "failed"> & {
   redo: Range[];
   ignoresMarks: boolean;
   /** Why the model did not look at some facts: they wait in quarantine, and a retry asks it again. */
-  unlooked?: string;
+  unlooked?: string | undefined;
   attempts: number;
   /** The last session counts as ended: the caller waits. */
   endsSessions: boolean;
@@ -37,20 +39,15 @@ export type StoredIngest = {
   thread: number;
   dueAt: number | null;
   state: IngestState;
-  hasExtracted: boolean;
+  hasBacklog: boolean;
 };
 
-/**
- * The state of an ingest besides the thread: memories of the caller's own model that are not stored yet, and looks of the model under way.
- * `unlooked`: facts of looks that failed, for a retry: they wait in quarantine, and only there is their text.
- */
-export type Kept = Extracted & { looks?: readonly Look[]; unlooked?: readonly Unlooked[] };
-
-type Row = { id: string; thread: number; due_at: number | null; state: string; has_extracted: number };
+type Row = { id: string; thread: number; due_at: number | null; state: string; has_backlog: number };
+type Binding = string | number;
 
 /** The time that an ended ingest can be read and retried. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-const COLUMNS = "id, thread, due_at, state, extracted IS NOT NULL AS has_extracted";
+const NO_BACKLOG: Backlog = { batches: [], unlooked: [] };
 
 /** The ingests of a user, and how far each thread is extracted. Owns the SQL of `ingests` and `ingested_threads`. */
 export class IngestStore implements Erasable {
@@ -62,10 +59,6 @@ export class IngestStore implements Erasable {
 
   get(id: string): StoredIngest | null {
     return this.#one("id = ?", id);
-  }
-
-  has(id: string): boolean {
-    return this.#sql.exec("SELECT 1 FROM ingests WHERE id = ?", id).toArray().length > 0;
   }
 
   /** The ingest that is due first, at this time or before, in other threads than these; null if none is. */
@@ -88,10 +81,7 @@ export class IngestStore implements Erasable {
       .one().at;
   }
 
-  add(
-    { id, thread, dueAt, state }: Omit<StoredIngest, "hasExtracted">,
-    extracted: Extracted | null = null,
-  ): void {
+  add({ id, thread, dueAt, state }: Omit<StoredIngest, "hasBacklog">, backlog: Backlog = NO_BACKLOG): void {
     this.#sql.exec(
       "INSERT INTO ingests (id, thread, scope, due_at, ended_at, state, extracted) VALUES (?, ?, ?, ?, ?, ?, ?)",
       id,
@@ -100,7 +90,7 @@ export class IngestStore implements Erasable {
       dueAt,
       state.finishedAt ?? null,
       JSON.stringify(state),
-      extracted && JSON.stringify(extracted),
+      jsonOf(backlog),
     );
   }
 
@@ -115,87 +105,67 @@ export class IngestStore implements Erasable {
     );
   }
 
-  extracted(id: string): Kept | null {
-    const stored = this.#extracted(id);
-    return stored === null ? null : (JSON.parse(stored) as Kept);
-  }
-
-  #extracted(id: string): string | null {
+  /** An empty one is not read. */
+  backlog({ id, hasBacklog }: Pick<StoredIngest, "id" | "hasBacklog">): Backlog {
+    if (!hasBacklog) return NO_BACKLOG;
     const [row] = this.#sql
       .exec<{ extracted: string | null }>("SELECT extracted FROM ingests WHERE id = ?", id)
       .toArray();
-    return row?.extracted ?? null;
+    return row?.extracted == null ? NO_BACKLOG : (JSON.parse(row.extracted) as Backlog);
   }
 
-  setExtracted(id: string, extracted: Kept | null): void {
+  setBacklog(id: string, backlog: Backlog): void {
     this.#sql.exec(`UPDATE ingests SET ${zeroedColumns(["extracted"])} WHERE id = ?`, id);
-    this.#sql.exec(
-      "UPDATE ingests SET extracted = ? WHERE id = ?",
-      extracted && JSON.stringify(extracted),
-      id,
-    );
+    this.#sql.exec("UPDATE ingests SET extracted = ? WHERE id = ?", jsonOf(backlog), id);
   }
 
   /** The ingests that are under way or ended as `partial`, the newest first; not one that waits for the end of a session. */
   unfinished(limit: number): StoredIngest[] {
-    return this.#sql
-      .exec<Row>(
-        `SELECT ${COLUMNS} FROM ingests WHERE state ->> '$.status' = 'partial'
-           OR (state ->> '$.status' <> 'done' AND state ->> '$.followsUp' = 0)
-         ORDER BY id DESC LIMIT ?`,
-        limit,
-      )
-      .toArray()
-      .map(ingestOf);
+    return this.#all(
+      `state ->> '$.status' = 'partial' OR (state ->> '$.status' <> 'done' AND state ->> '$.followsUp' = 0)
+       ORDER BY id DESC LIMIT ?`,
+      limit,
+    );
   }
 
   /** The ingests of a thread with messages that failed, or are tried again; the newest first. */
   withFailures(thread: number): StoredIngest[] {
-    return this.#sql
-      .exec<Row>(
-        `SELECT ${COLUMNS} FROM ingests
-         WHERE thread = ? AND (state -> '$.failed' <> '[]' OR state -> '$.redo' <> '[]') ORDER BY id DESC`,
-        thread,
-      )
-      .toArray()
-      .map(ingestOf);
+    return this.#all(
+      "thread = ? AND (state -> '$.failed' <> '[]' OR state -> '$.redo' <> '[]') ORDER BY id DESC",
+      thread,
+    );
   }
 
-  /** The ended ingests of a thread with facts that the model did not look at, as it was away. */
-  withoutLook(thread: number): StoredIngest[] {
-    return this.#sql
-      .exec<Row>(
-        `SELECT ${COLUMNS} FROM ingests WHERE thread = ? AND due_at IS NULL
-           AND state ->> '$.unlooked' NOT IN (SELECT value FROM json_each(?))`,
-        thread,
-        JSON.stringify(OF_MESSAGES),
-      )
-      .toArray()
-      .map(ingestOf);
+  /** The first ended ingest of a thread with facts that the model did not look at, as it was away; null without one. */
+  withoutLook(thread: number): StoredIngest | null {
+    return this.#one(
+      `thread = ? AND due_at IS NULL AND state ->> '$.unlooked' NOT IN (SELECT value FROM json_each(?))`,
+      thread,
+      JSON.stringify(OF_MESSAGES),
+    );
   }
 
   /**
-   * The ingests of a thread with a look of the model under way at what they extracted of these kinds: the marks do not tell of it yet.
+   * Another ingest of the thread with a look of the model under way at what it extracted of the same kinds: the marks do not tell of it
+   * yet. Null without one.
    */
-  looking(thread: number, kinds: readonly ExtractKind[]): StoredIngest[] {
-    return this.#sql
-      .exec<Row>(
-        `SELECT ${COLUMNS} FROM ingests WHERE thread = ? AND due_at IS NOT NULL AND EXISTS (
-           SELECT 1 FROM json_each(extracted, '$.looks[0].range.kinds') AS kind, json_each(?) AS wanted
-           WHERE kind.value = wanted.value)`,
-        thread,
-        JSON.stringify(kinds),
-      )
-      .toArray()
-      .map(ingestOf);
+  otherLooking({ id, thread, state }: StoredIngest): StoredIngest | null {
+    return this.#one(
+      `thread = ? AND id <> ? AND due_at IS NOT NULL AND EXISTS (
+         SELECT 1 FROM json_each(extracted, '$.batches[0].range.kinds') AS kind, json_each(?) AS wanted
+         WHERE kind.value = wanted.value)`,
+      thread,
+      id,
+      JSON.stringify(state.extract),
+    );
   }
 
   /** Removes the text that comes of a deleted message from the ingests of its thread. */
   forgetMessage(thread: number, seq: number): void {
     for (const id of this.#ids("thread = ? AND extracted IS NOT NULL", thread)) {
-      const stored = this.#extracted(id) ?? "{}";
-      const rest = withoutMessages(JSON.parse(stored) as Kept, (one) => one !== seq);
-      if (JSON.stringify(rest) !== stored) this.setExtracted(id, rest);
+      const backlog = this.backlog({ id, hasBacklog: true });
+      const rest = withoutMessages(backlog, (one) => one !== seq);
+      if (JSON.stringify(rest) !== JSON.stringify(backlog)) this.setBacklog(id, rest);
     }
   }
 
@@ -221,22 +191,16 @@ export class IngestStore implements Erasable {
 
   /** The numbers of the threads that an ingest is to read. */
   busyThreads(): number[] {
-    return this.#sql
-      .exec<{ thread: number }>("SELECT DISTINCT thread FROM ingests WHERE due_at IS NOT NULL")
-      .toArray()
-      .map(({ thread }) => thread);
+    return this.#threads("SELECT DISTINCT thread FROM ingests WHERE due_at IS NOT NULL");
   }
 
   /** The numbers of the threads of a session, the newest first. */
   threadsOf(session: string, most: number): number[] {
-    return this.#sql
-      .exec<{ thread: number }>(
-        "SELECT thread FROM ingested_threads WHERE session = ? ORDER BY thread DESC LIMIT ?",
-        session,
-        most,
-      )
-      .toArray()
-      .map(({ thread }) => thread);
+    return this.#threads(
+      "SELECT thread FROM ingested_threads WHERE session = ? ORDER BY thread DESC LIMIT ?",
+      session,
+      most,
+    );
   }
 
   /** Notes the session of a new thread. */
@@ -244,24 +208,21 @@ export class IngestStore implements Erasable {
     this.#sql.exec("INSERT INTO ingested_threads (thread, session) VALUES (?, ?)", thread, session);
   }
 
-  /** The seq up to which a thread is extracted; null if it never was. */
-  marks(thread: number): Marks | null {
-    const [marks] = this.#sql
-      .exec<Marks>("SELECT facts, episodes, procedures FROM ingested_threads WHERE thread = ?", thread)
-      .toArray();
-    return marks ?? null;
-  }
-
-  /** The ranges up to the marks of a thread that could not be extracted. */
-  failed(thread: number): FailedRange[] {
+  /** How far a thread is extracted; null if it never was. */
+  extent(thread: number): Extent | null {
     const [row] = this.#sql
-      .exec<{ failed: string | null }>("SELECT failed FROM ingested_threads WHERE thread = ?", thread)
+      .exec<Marks & { failed: string | null }>(
+        "SELECT facts, episodes, procedures, failed FROM ingested_threads WHERE thread = ?",
+        thread,
+      )
       .toArray();
-    return row?.failed == null ? [] : (JSON.parse(row.failed) as FailedRange[]);
+    if (row === undefined) return null;
+    const { failed, ...marks } = row;
+    return { marks, failed: failed === null ? [] : (JSON.parse(failed) as FailedRange[]) };
   }
 
   /** Raises the marks of a thread, and replaces the ranges that could not be extracted. */
-  reach(thread: number, { facts, episodes, procedures }: Marks, failed: readonly FailedRange[]): void {
+  reach(thread: number, { marks: { facts, episodes, procedures }, failed }: Extent): void {
     this.#sql.exec(
       `INSERT INTO ingested_threads (thread, facts, episodes, procedures, failed) VALUES (?1, ?2, ?3, ?4, ?5)
        ON CONFLICT (thread) DO UPDATE SET facts = MAX(facts, ?2), episodes = MAX(episodes, ?3),
@@ -274,34 +235,50 @@ export class IngestStore implements Erasable {
     );
   }
 
-  #ids(where: string, binding: string | number): string[] {
+  #ids(where: string, binding: Binding): string[] {
     return this.#sql
       .exec<{ id: string }>(`SELECT id FROM ingests WHERE ${where}`, binding)
       .toArray()
       .map(({ id }) => id);
   }
 
+  #threads(query: string, ...bindings: Binding[]): number[] {
+    const rows = this.#sql.exec<{ thread: number }>(query, ...bindings);
+    return rows.toArray().map(({ thread }) => thread);
+  }
+
   /** A delete alone leaves the bytes in the file. */
-  #delete(where: string, binding: string | number): void {
+  #delete(where: string, binding: Binding): void {
     for (const id of this.#ids(where, binding)) {
       this.#sql.exec(`UPDATE ingests SET ${EMPTIED} WHERE id = ?`, id);
       this.#sql.exec("DELETE FROM ingests WHERE id = ?", id);
     }
   }
 
-  #one(where: string, ...bindings: (string | number)[]): StoredIngest | null {
-    const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM ingests WHERE ${where}`, ...bindings).toArray();
-    return row === undefined ? null : ingestOf(row);
+  #one(where: string, ...bindings: Binding[]): StoredIngest | null {
+    return this.#all(where, ...bindings)[0] ?? null;
+  }
+
+  #all(where: string, ...bindings: Binding[]): StoredIngest[] {
+    return this.#sql
+      .exec<Row>(
+        `SELECT id, thread, due_at, state, extracted IS NOT NULL AS has_backlog FROM ingests WHERE ${where}`,
+        ...bindings,
+      )
+      .toArray()
+      .map(({ id, thread, due_at, state, has_backlog }) => ({
+        id,
+        thread,
+        dueAt: due_at,
+        state: JSON.parse(state) as IngestState,
+        hasBacklog: has_backlog === 1,
+      }));
   }
 }
 
-const ingestOf = (row: Row): StoredIngest => ({
-  id: row.id,
-  thread: row.thread,
-  dueAt: row.due_at,
-  state: JSON.parse(row.state) as IngestState,
-  hasExtracted: row.has_extracted === 1,
-});
+/** Null for an empty one. */
+const jsonOf = (backlog: Backlog): string | null =>
+  backlog.batches.length + backlog.unlooked.length === 0 ? null : JSON.stringify(backlog);
 
 const WAITS_FOR_SESSION =
   "due_at IS NOT NULL AND state ->> '$.followsUp' = 1 AND state ->> '$.why' = 'session'";

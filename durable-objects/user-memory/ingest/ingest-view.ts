@@ -4,7 +4,7 @@ import type { Marks, StoredIngest } from "./ingest-store.ts";
 /** An ingest as its caller reads it. `marks`: of its thread. */
 export function viewOf(
   ingest: StoredIngest,
-  { marks, isRunning }: { marks: Marks | null; isRunning: boolean },
+  { marks, isRunning }: { marks: Marks | undefined; isRunning: boolean },
 ): Ingest {
   const { id, state } = ingest;
   const { why, threadId, extract, model, results, counts, usage, createdAt, finishedAt } = state;
@@ -35,9 +35,9 @@ export function viewOf(
 }
 
 /** True if later ingests have extracted what an ingest that ended did not reach. One that starts anew is not content with that. */
-function isCovered({ hasExtracted, state }: StoredIngest, marks: Marks | null): boolean {
+function isCovered({ hasBacklog, state }: StoredIngest, marks: Marks | undefined): boolean {
   const { status, extract: kinds, failed, redo, progress, to, ignoresMarks } = state;
-  if (status !== "partial" || hasExtracted || ignoresMarks || failed.length > 0 || redo.length > 0)
+  if (status !== "partial" || hasBacklog || ignoresMarks || failed.length > 0 || redo.length > 0)
     return false;
   return kinds.every((kind) => Math.max(progress[kind], marks?.[kind] ?? 0) >= to);
 }

@@ -5,7 +5,7 @@ import type { ModelQuota } from "../../../src/platform/quotas.ts";
 
 type ModelUsageDependencies = { sql: SqlStorage; quota: ModelQuota; tenant: TenantModelUsage };
 /** A call that is not allowed before a time: a quota of the user, of all users or of the account is used up, or D1 does not tell. */
-export type RefusedCall = { why: "quota" | "tenant_quota" | "model_daily_limit" | "storage"; until: number };
+type RefusedCall = { why: "quota" | "tenant_quota" | "model_daily_limit" | "storage"; until: number };
 
 /** The days of which the usage is kept. */
 const KEPT_DAYS = 30;
@@ -120,19 +120,21 @@ export class ModelUsage {
         dayOf(now),
       )
       .toArray();
-    return used ?? { calls: 0, inputTokens: 0, outputTokens: 0 };
+    return used ?? NO_USAGE;
   }
 }
 
-export const addedUsage = (sum: Ingest["usage"], more: Ingest["usage"]): Ingest["usage"] => ({
+export const NO_USAGE: Ingest["usage"] = { calls: 0, inputTokens: 0, outputTokens: 0 };
+
+export const addedUsage = (sum: Ingest["usage"], more: Ingest["usage"] = NO_USAGE): Ingest["usage"] => ({
   calls: sum.calls + more.calls,
   inputTokens: sum.inputTokens + more.inputTokens,
   outputTokens: sum.outputTokens + more.outputTokens,
 });
 
-const ONE_CALL = { calls: 1, inputTokens: 0, outputTokens: 0 };
+const ONE_CALL = { ...NO_USAGE, calls: 1 };
 /** Takes a call back. */
-const NO_CALL = { ...ONE_CALL, calls: -1 };
+const NO_CALL = { ...NO_USAGE, calls: -1 };
 
 const dayOf = (now: number): number => Math.floor(now / DAY_MS);
 const startOfNextDay = (now: number): number => (dayOf(now) + 1) * DAY_MS;

@@ -9,8 +9,8 @@ import type { Prepared, Remembered } from "../../../src/contract/user-memory.ts"
 import type { Lineage } from "../threads/lineage.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { StoredIngest } from "./ingest-store.ts";
-import type { Step } from "./next-step.ts";
 import { type Proposed, proposedMemories } from "./proposed-memories.ts";
+import type { Step } from "./step.ts";
 
 type ProposalMemoriesDependencies = {
   embedder: Embedder;
@@ -31,15 +31,15 @@ type ProposalMemoriesDependencies = {
  * The origin of proposals. `isWanted`: asked before the write. `done`: called with one result for each proposal, in the
  * transaction that notes the write of their memories. `former`: ids in quarantine of memories that these results take the place of.
  */
-export type Given = {
+type Origin = {
   ingest: StoredIngest;
   thread: StoredThread;
   isWanted: () => boolean;
   done: (results: readonly IngestResult[], former: ReadonlySet<string>) => void;
 };
 
-/** A memory with the place of its proposal. */
-type PreparedProposal = { candidate: Prepared; index: number };
+/** A memory, and the proposal that it comes of. */
+type Candidate = { proposed: Proposed; memory: Prepared };
 
 /** Failures that another attempt may get past. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -57,87 +57,80 @@ export class ProposalMemories {
   }
 
   /** Fails if D1 is away, and calls `done` in all other cases: other failures are results. */
-  async store(owner: Owner, step: Step, given: Given): Promise<Result<null>> {
-    const proposed = await proposedMemories(step, given, this.#deps.lineage);
-    const results: IngestResult[] = proposed.map(({ kind, sources, reasons }) => ({
-      kind,
-      outcome: "failed",
-      ...(reasons.length > 0 && { reasons }),
-      sources: [...sources],
-    }));
-    const prepared = await this.#prepare(owner, proposed, step.waiting);
-    if (!prepared.ok) return prepared;
+  async store(owner: Owner, step: Step, origin: Origin): Promise<Result<null>> {
+    const isThere = (seq: number) => this.#deps.lineage.position(origin.thread, seq) !== null;
+    const all = await proposedMemories(step, { ...origin, isThere });
+    const candidates = await this.#candidates(owner, all);
+    if (!candidates.ok) return candidates;
+    const unknown: Candidate[] = [];
+    for (const one of candidates.value) if (!(await this.#isKnown(owner, one))) unknown.push(one);
     const former = new Set<string>();
-    const unknown = await this.#unknown(owner, prepared.value, results);
-    const remember = (some: typeof unknown, noted: () => void = () => {}) =>
+    const remember = (some: readonly Candidate[], noted: () => void = () => {}) =>
       this.#deps.remember(owner, {
-        memories: some.map(({ candidate }) => candidate),
-        isWanted: given.isWanted,
+        memories: some.map(({ memory }) => memory),
+        isWanted: origin.isWanted,
         noted: (remembered) => {
           for (const [i, one] of remembered.entries()) {
-            const { index = -1, candidate } = some[i] ?? {};
-            if (candidate?.waited !== undefined) former.add(candidate.waited);
-            Object.assign(results[index] ?? {}, outcomeOf(one));
+            const { waited, result = {} } = some[i]?.proposed ?? {};
+            if (waited !== undefined) former.add(waited);
+            Object.assign(result, outcomeOf(one));
           }
           noted();
         },
       });
     const done = () => {
       // A fact that was rejected or released meanwhile has a result already.
-      const those = results.filter(
-        ({ reasons }) => step.waiting === undefined || reasons?.[0] !== "not_found",
+      const fresh = all.filter(
+        ({ result }) => step.waiting === undefined || result.reasons?.[0] !== "not_found",
       );
-      given.done(those, former);
+      origin.done(
+        fresh.map(({ result }) => result),
+        former,
+      );
     };
-    const all = unknown.length === 0 ? null : await remember(unknown, done);
-    if (all?.ok === true) return ok(null);
-    if (all !== null && PASSING.has(all.code)) return all;
+    const together = unknown.length === 0 ? null : await remember(unknown, done);
+    if (together?.ok === true) return ok(null);
+    if (together !== null && PASSING.has(together.code)) return together;
     // One that is refused must not take the others with it.
     for (const one of unknown) {
       const stored = await remember([one]);
       if (stored.ok) continue;
       if (PASSING.has(stored.code)) return stored;
-      Object.assign(results[one.index] ?? {}, { outcome: "failed", reasons: [stored.code] });
+      Object.assign(one.proposed.result, { outcome: "failed", reasons: [stored.code] });
     }
     done();
     return ok(null);
   }
 
-  /** The memories among these that add something to the live ones. Sets the results of the others. */
-  async #unknown(owner: Owner, prepared: readonly PreparedProposal[], results: IngestResult[]) {
-    const unknown: PreparedProposal[] = [];
-    for (const one of prepared) {
-      const { index, candidate } = one;
-      const mayBeKnown = candidate.status === "quarantined" && candidate.waited === undefined;
-      const known = mayBeKnown ? await this.#deps.knownAs(owner, candidate) : null;
-      const result = results[index];
-      if (known === null || result === undefined) unknown.push(one);
-      // A live memory has no reasons against it.
-      else results[index] = { kind: result.kind, outcome: "known", memoryId: known, sources: result.sources };
-    }
-    return unknown;
+  /** True if a live memory says it. Sets the result then. */
+  async #isKnown(owner: Owner, { proposed, memory }: Candidate): Promise<boolean> {
+    if (memory.status !== "quarantined" || memory.waited !== undefined) return false;
+    const memoryId = await this.#deps.knownAs(owner, memory);
+    if (memoryId === null) return false;
+    const { kind, sources } = proposed.result;
+    // A live memory has no reasons against it.
+    proposed.result = { kind, outcome: "known", memoryId, sources };
+    return true;
   }
 
-  /** The memories of the proposals that are any, each with the place of its proposal. `waiting`: by that, whose place they take. */
-  async #prepare(owner: Owner, proposed: readonly Proposed[], waiting: readonly string[] = []) {
+  /** The memories of the proposals that are any. */
+  async #candidates(owner: Owner, all: readonly Proposed[]): Promise<Result<Candidate[]>> {
     const { embedder, predicates } = this.#deps;
-    const valid = proposed.flatMap(({ body, by }, index) => (body === null ? [] : [{ index, body, by }]));
+    const valid = all.flatMap((proposed) => {
+      const { body, by } = proposed;
+      return body === null ? [] : [{ proposed, body, by }];
+    });
     const rules = await d1Result(() => predicates.rules());
     if (!rules.ok) return rules;
-    const candidates = await prepareMemories({ embedder, rules: rules.value }, owner, valid);
+    const prepared = await prepareMemories({ embedder, rules: rules.value }, owner, valid);
     return ok(
-      candidates.map((candidate, i) => {
-        const index = valid[i]?.index ?? 0;
-        const waited = waiting[index];
-        return {
-          // A model's reading changes no text that somebody will follow.
-          candidate: {
-            ...candidate,
-            ...(candidate.body.kind === "procedure" && { replaces: false }),
-            ...(waited !== undefined && { waited }),
-          },
-          index,
-        };
+      valid.flatMap(({ proposed }, i) => {
+        const one = prepared[i];
+        if (one === undefined) return [];
+        const { waited } = proposed;
+        // A model's reading changes no text that somebody will follow.
+        const replaces = one.body.kind === "procedure" && { replaces: false };
+        return [{ proposed, memory: { ...one, ...replaces, ...(waited !== undefined && { waited }) } }];
       }),
     );
   }

@@ -1,11 +1,11 @@
-import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { backlogAgain } from "./backlog.ts";
 import type { IngestStore, StoredIngest } from "./ingest-store.ts";
-import { lookAgain } from "./second-look.ts";
 
 type QueueDependencies = {
   store: IngestStore;
-  languageModel: Pick<LanguageModel, "name"> | null;
+  /** The name of the model that extracts; null without one. */
+  model: string | null;
   alarms: AlarmScheduler;
   now: () => number;
 };
@@ -13,27 +13,27 @@ type QueueDependencies = {
 /** Queues an ingest that has ended, in the caller's transaction. */
 export function queueAgain(
   ingest: StoredIngest,
-  { store, languageModel, alarms, now }: QueueDependencies,
+  { store, model, alarms, now }: QueueDependencies,
 ): StoredIngest {
-  const { finishedAt: _finished, why: _why, unlooked: _unlooked, ...state } = ingest.state;
-  const isAnew = state.model === null && languageModel !== null;
-  const kept = ingest.hasExtracted ? store.extracted(ingest.id) : null;
-  if (kept?.unlooked !== undefined) {
-    const { unlooked, looks = [], ...given } = kept;
-    store.setExtracted(ingest.id, { ...given, looks: [...looks, ...unlooked.map(lookAgain)] });
-  }
+  const { state } = ingest;
+  const isAnew = state.model === null && model !== null;
+  const backlog = store.backlog(ingest);
+  if (backlog.unlooked.length > 0) store.setBacklog(ingest.id, backlogAgain(backlog));
   const queued: StoredIngest = {
     ...ingest,
     dueAt: now(),
     state: {
       ...state,
+      finishedAt: undefined,
+      why: undefined,
+      unlooked: undefined,
       status: "queued",
       progress: isAnew ? state.began : state.progress,
       redo: isAnew ? [] : [...state.redo, ...state.failed],
       failed: [],
       ignoresMarks: isAnew || state.ignoresMarks,
       attempts: 0,
-      model: languageModel?.name ?? null,
+      model,
     },
   };
   store.update(queued);

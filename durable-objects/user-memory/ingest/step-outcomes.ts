@@ -1,16 +1,18 @@
 import { v7 as uuidv7 } from "uuid";
 import { limits } from "../../../src/domain/limits.ts";
+import { NO_PROPOSALS } from "../../../src/domain/ingest/proposal.ts";
 import { type FailedRange, withRange, without } from "../../../src/domain/ingest/ranges.ts";
-import type { IngestResult } from "../../../src/domain/schema/ingest.ts";
+import type { Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { Transactions } from "../core/transactions.ts";
+import { backlogAfter, withoutMessages } from "./backlog.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
-import { keptAfter, keptDuring } from "./kept.ts";
-import { addedUsage } from "./model-usage.ts";
-import type { Extractor, FailedStep, NextStep, Step } from "./next-step.ts";
+import { addedUsage, NO_USAGE } from "./model-usage.ts";
+import type { NextStep } from "./next-step.ts";
 import { queueAgain } from "./queue-again.ts";
-import { failureOf, type Looking } from "./second-look.ts";
+import { failureOf } from "./second-look.ts";
+import type { FailedStep, Looking, Step } from "./step.ts";
 
 type OutcomeDependencies = {
   store: IngestStore;
@@ -43,8 +45,7 @@ export class StepOutcomes {
   ): void {
     const { extractor, range, failed: why, halves = [], usage, unusable = [], look } = step;
     const { store, steps, transactions, alarms, now } = this.#deps;
-    const { id, thread } = ingest;
-    const { why: _waited, ...state } = ingest.state;
+    const { id, thread, state } = ingest;
     const results = [...stored, ...unusable];
     const replaced = state.results.filter(({ memoryId }) => memoryId !== undefined && former.has(memoryId));
     // Results beyond the last that is listed are counted only.
@@ -57,10 +58,13 @@ export class StepOutcomes {
     if (range !== undefined && state.redo.length === 0)
       for (const kind of range.kinds) progress[kind] = range.to;
     transactions.atomically(() => {
-      if (ingest.hasExtracted) store.setExtracted(id, keptAfter(store.extracted(id) ?? {}, step, stored));
-      if (range !== undefined) store.reach(thread, progress, adding(without(store.failed(thread), range)));
+      if (ingest.hasBacklog) store.setBacklog(id, backlogAfter(store.backlog(ingest), step, stored));
+      if (range !== undefined) {
+        const failed = adding(without(store.extent(thread)?.failed ?? [], range));
+        store.reach(thread, { marks: progress, failed });
+      }
       this.#goOn(ingest, usage, {
-        model: extractor === "caller" ? state.model : steps.model,
+        model: extractor.by === "caller" ? state.model : steps.model,
         progress,
         redo: range === undefined ? state.redo : [...halves, ...without(state.redo, range)],
         failed: halves.length > 0 ? state.failed : adding(state.failed),
@@ -69,127 +73,113 @@ export class StepOutcomes {
           limits.ingestResults,
         ),
         counts: counted(counted(state.counts, results), [...replaced, ...unlisted], -1),
-        ...(unlooked && { unlooked }),
+        unlooked: unlooked ?? state.unlooked,
       });
-      const isAnswered = look === undefined ? isByModel(extractor) && why === undefined : unlooked === null;
+      const isAnswered =
+        look === undefined ? extractor.by === "model" && why === undefined : unlooked === undefined;
       // The model is back: one ingest after another shows it the facts that it has not looked at.
-      const [other] = isAnswered ? store.withoutLook(thread) : [];
-      const languageModel = steps.model === null ? null : { name: steps.model };
-      if (other !== undefined) queueAgain(other, { store, languageModel, alarms, now });
+      const other = isAnswered ? store.withoutLook(thread) : null;
+      if (other !== null) queueAgain(other, { store, model: steps.model, alarms, now });
     });
   }
 
   /** Keeps what a look of the model has come to, and what it has cost, before the next step. */
-  keep(ingest: StoredIngest, looking: Looking, isThere: (seq: number) => boolean = () => true): void {
+  keep(
+    ingest: StoredIngest,
+    { batch, usage }: Looking,
+    isThere: (seq: number) => boolean = () => true,
+  ): void {
     const { store, transactions } = this.#deps;
-    const { id } = ingest;
+    // A memory that waits in quarantine is no matter of the ingest: its text is not kept twice.
+    const looked = batch.look.again === undefined ? batch : { ...batch, proposals: NO_PROPOSALS };
     transactions.atomically(() => {
-      store.setExtracted(id, keptDuring(store.extracted(id) ?? {}, looking, isThere));
-      this.#goOn(ingest, looking.usage);
+      const { batches, unlooked } = store.backlog(ingest);
+      const backlog = { batches: [looked, ...batches.slice(1)], unlooked };
+      store.setBacklog(ingest.id, withoutMessages(backlog, isThere));
+      this.#goOn(ingest, usage);
     });
   }
 
   /** Queues the next step at once: this one came to something, and cost so much. */
-  #goOn(
-    { id, state: { why: _waited, ...state } }: StoredIngest,
-    usage: Looking["usage"],
-    more: Partial<StoredIngest["state"]> = {},
-  ): void {
-    const { store, alarms, now } = this.#deps;
-    const spent = usage === undefined ? state.usage : addedUsage(state.usage, usage);
-    store.update({
-      id,
-      dueAt: now(),
-      state: { ...state, status: "running", attempts: 0, usage: spent, ...more },
-    });
-    alarms.scheduleBy(now());
+  #goOn(ingest: StoredIngest, usage: Ingest["usage"] | undefined, changed: Partial<IngestState> = {}): void {
+    const sum = addedUsage(ingest.state.usage, usage);
+    this.#save(ingest, this.#deps.now(), { status: "running", attempts: 0, usage: sum, ...changed });
   }
 
   /** Lets an ingest wait. The episode of a session that goes on is the matter of another ingest: everything else is done. */
   wait(ingest: StoredIngest, why: string | undefined, until: number): void {
-    const { store, alarms } = this.#deps;
     if (why === "session" && !ingest.state.followsUp) return this.#followUp(ingest, until);
-    const { why: _former, ...state } = ingest.state;
-    store.update({
-      ...ingest,
-      dueAt: until,
-      state: { ...state, status: "queued", ...(why !== undefined && { why }) },
-    });
-    alarms.scheduleBy(until);
+    this.#save(ingest, until, { status: "queued", why });
   }
 
   /** Tries a failed step again later. After the last attempt, it ends the ingest; facts that wait for a look are stored first. */
   tryAgain(ingest: StoredIngest, { why, isLasting, usage }: FailedStep): void {
-    const { store, alarms, now } = this.#deps;
     const attempts = ingest.state.attempts + 1;
-    const spent = usage === undefined ? ingest.state.usage : addedUsage(ingest.state.usage, usage);
-    const state: IngestState = { ...ingest.state, usage: spent };
-    if (isLasting || attempts >= ATTEMPTS) {
-      const looking = this.#deps.steps.givesUp(ingest, why);
-      return looking === null
-        ? this.end({ ...ingest, state }, why)
-        : this.keep({ ...ingest, state }, looking);
-    }
-    const dueAt = now() + backOff(attempts);
-    store.update({ ...ingest, dueAt, state: { ...state, status: "queued", why, attempts } });
-    alarms.scheduleBy(dueAt);
+    const state = { ...ingest.state, usage: addedUsage(ingest.state.usage, usage) };
+    const spent = { ...ingest, state };
+    if (!isLasting && attempts < ATTEMPTS)
+      return this.#save(spent, this.#deps.now() + backOff(attempts), { status: "queued", why, attempts });
+    const looking = this.#deps.steps.givesUp(ingest, why);
+    if (looking === null) this.end(spent, { why });
+    else this.keep(spent, looking);
   }
 
   /** Ends the ingest. Another one waits for the end of the thread's last session. */
   #followUp(ingest: StoredIngest, dueAt: number): void {
-    const { store, transactions, alarms, now } = this.#deps;
-    const { followUp: _former, ...state } = ingest.state;
-    const other = store.followUp(ingest.thread);
-    if (other !== null && other.state.to >= state.to)
-      return this.end({ ...ingest, state: { ...state, followUp: other.id } });
+    const { store, steps, transactions, alarms, now } = this.#deps;
+    const { thread, state } = ingest;
+    const other = store.followUp(thread);
+    if (other !== null && other.state.to >= state.to) return this.end(ingest, { followUp: other.id });
     const [owner] = ingest.id.split(".");
     const id = `${owner}.${uuidv7({ msecs: now() })}`;
     transactions.atomically(() => {
-      this.end({ ...ingest, state: { ...state, followUp: id } });
+      this.end(ingest, { followUp: id });
       const waiting: IngestState = {
         ...state,
+        followUp: undefined,
         status: "queued",
         why: "session",
         extract: ["episodes"],
         followsUp: true,
-        began: this.#deps.steps.progressOf(ingest),
+        began: steps.progressOf(ingest),
         failed: [],
         redo: [],
         results: [],
         counts: {},
-        usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
+        usage: NO_USAGE,
         attempts: 0,
         createdAt: now(),
       };
-      store.deleteFollowUp(ingest.thread);
-      store.add({ id, thread: ingest.thread, dueAt, state: waiting });
+      store.deleteFollowUp(thread);
+      store.add({ id, thread, dueAt, state: waiting });
       alarms.scheduleBy(dueAt);
     });
   }
 
   /** `why`: the reason of a partial end; messages that failed are one too. */
-  end(ingest: StoredIngest, why?: string): void {
-    const { store, now } = this.#deps;
-    const { why: _waited, ...state } = ingest.state;
+  end(ingest: StoredIngest, { why, followUp }: { why?: string; followUp?: string } = {}): void {
+    const { store, ended, now } = this.#deps;
+    const { state } = ingest;
     const reason = why ?? state.failed[0]?.why ?? state.unlooked;
-    this.#deps.ended(ingest.id);
-    const { looks = [], ...kept } = (ingest.hasExtracted ? store.extracted(ingest.id) : null) ?? {};
+    ended(ingest.id);
+    const { batches, unlooked } = store.backlog(ingest);
     // The look of a step that could not be stored: the next ingest of the thread extracts its messages.
-    if (looks[0]?.range !== undefined) store.setExtracted(ingest.id, { ...kept, looks: looks.slice(1) });
-    store.update({
-      ...ingest,
-      dueAt: null,
-      state: {
-        ...state,
-        status: reason === undefined ? "done" : "partial",
-        ...(reason !== undefined && { why: reason }),
-        finishedAt: now(),
-      },
+    if (batches[0]?.range !== undefined) store.setBacklog(ingest.id, { batches: batches.slice(1), unlooked });
+    this.#save(ingest, null, {
+      status: reason === undefined ? "done" : "partial",
+      why: reason,
+      followUp: followUp ?? state.followUp,
+      finishedAt: now(),
     });
   }
-}
 
-const isByModel = (extractor: Extractor): boolean => extractor !== "caller" && "model" in extractor;
+  /** Saves a changed state. The reason of the former one is over. */
+  #save(ingest: StoredIngest, dueAt: number | null, changed: Partial<IngestState>): void {
+    const { store, alarms } = this.#deps;
+    store.update({ ...ingest, dueAt, state: { ...ingest.state, why: undefined, ...changed } });
+    alarms.scheduleBy(dueAt);
+  }
+}
 
 function counted(
   counts: Readonly<Record<string, number>>,

@@ -2,51 +2,46 @@ import { type FailedRange, withRange, within, without } from "../../../src/domai
 import type { IngestRequest } from "../../../src/contract/user-memory.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import type { IngestStore, Marks } from "./ingest-store.ts";
+import type { Extent, IngestStore, Marks } from "./ingest-store.ts";
 
+type Stores = { store: IngestStore; stores: Pick<ThreadStores, "threads"> };
 /** The marks up to which a thread is extracted, the ranges that an ingest takes over, and those that stay failed. */
 export type Taken = { began: Marks; owned: FailedRange[]; failed: FailedRange[] };
 
 /** Why a range is extracted anew: other names were the owner's. */
 const OWNERS = "owners";
 
-/** Tells up to where threads are extracted, and which ranges an ingest extracts again. */
-export class ThreadExtent {
-  readonly #deps: { store: IngestStore; stores: Pick<ThreadStores, "threads"> };
+/**
+ * Returns the marks of the thread, the ranges that this ingest takes over (`owned`) as other names are the owner's, and those that stay
+ * failed. A fork keeps the failed ones of its origin.
+ */
+export function takeOver(
+  deps: Stores,
+  thread: StoredThread,
+  { kinds, ownersChanged }: { kinds: IngestRequest["kinds"]; ownersChanged: boolean },
+): Taken {
+  const { store } = deps;
+  const { marks, failed: before } = extentOf(deps, thread);
+  const noted = ownersChanged ? ofOthersBefore(before, marks) : before;
+  const owned = within(noted, { kinds }).filter(({ why }) => why === OWNERS);
+  const failed = withoutAll(noted, owned);
+  if (ownersChanged || owned.length > 0 || (failed.length > 0 && store.extent(thread.n) === null))
+    store.reach(thread.n, { marks, failed });
+  return { began: marks, owned, failed };
+}
 
-  constructor(deps: { store: IngestStore; stores: Pick<ThreadStores, "threads"> }) {
-    this.#deps = deps;
-  }
-
-  /**
-   * Returns the marks of the thread, the ranges that this ingest takes over (`owned`) as other names are the owner's, and those that
-   * stay failed. A fork keeps the failed ones of its origin.
-   */
-  takeOver(thread: StoredThread, request: IngestRequest, ownersChanged: boolean): Taken {
-    const { store } = this.#deps;
-    const { marks: began, failed: before } = this.#extentOf(thread);
-    const noted = ownersChanged ? ofOthersBefore(before, began) : before;
-    const owned = within(noted, request).filter(({ why }) => why === OWNERS);
-    const failed = withoutAll(noted, owned);
-    if (ownersChanged || owned.length > 0 || (failed.length > 0 && store.marks(thread.n) === null))
-      store.reach(thread.n, began, failed);
-    return { began, owned, failed };
-  }
-
-  /** A fork shares messages, and how far they are extracted. */
-  #extentOf(thread: StoredThread): { marks: Marks; failed: FailedRange[] } {
-    const { store, stores } = this.#deps;
-    const own = store.marks(thread.n);
-    if (own !== null) return { marks: own, failed: store.failed(thread.n) };
-    const origin = thread.forkedFrom && stores.threads.get(thread.forkedFrom.threadId);
-    if (!origin) return { marks: { facts: 0, episodes: 0, procedures: 0 }, failed: [] };
-    const { marks, failed } = this.#extentOf(origin);
-    const upTo = (seq: number) => Math.min(seq, thread.forkSeq);
-    return {
-      marks: { facts: upTo(marks.facts), episodes: upTo(marks.episodes), procedures: upTo(marks.procedures) },
-      failed: within(failed, { upTo: thread.forkSeq }),
-    };
-  }
+/** A fork shares messages, and how far they are extracted. */
+function extentOf({ store, stores }: Stores, { n, forkedFrom, forkSeq }: StoredThread): Extent {
+  const own = store.extent(n);
+  if (own !== null) return own;
+  const origin = forkedFrom && stores.threads.get(forkedFrom.threadId);
+  if (!origin) return { marks: { facts: 0, episodes: 0, procedures: 0 }, failed: [] };
+  const { marks, failed } = extentOf({ store, stores }, origin);
+  const upTo = (seq: number) => Math.min(seq, forkSeq);
+  return {
+    marks: { facts: upTo(marks.facts), episodes: upTo(marks.episodes), procedures: upTo(marks.procedures) },
+    failed: within(failed, { upTo: forkSeq }),
+  };
 }
 
 /** The messages to extract again, as they say something else now. An episode is of a session, and stays. */

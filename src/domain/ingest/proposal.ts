@@ -28,3 +28,20 @@ export type Proposals = {
   episodes: readonly EpisodeProposal[];
   procedures: readonly ProcedureProposal[];
 };
+export type Proposal = FactProposal | EpisodeProposal | ProcedureProposal;
+
+export const NO_PROPOSALS: Proposals = { facts: [], episodes: [], procedures: [] };
+
+/** The proposals with another list of each kind. */
+export const mapKinds = (
+  { facts, episodes, procedures }: Proposals,
+  change: <P extends Proposal>(list: readonly P[], kind: keyof Proposals) => readonly P[],
+): Proposals => ({
+  facts: change(facts, "facts"),
+  episodes: change(episodes, "episodes"),
+  procedures: change(procedures, "procedures"),
+});
+
+/** The seqs of all messages that proposals cite. */
+export const citedBy = ({ facts, episodes, procedures }: Proposals): number[] =>
+  [facts, episodes, procedures].flat().flatMap(({ sources }) => sources);

@@ -1,11 +1,9 @@
 import type { MemoryKind } from "../../schema/memory-fields.ts";
-import type { EpisodeProposal, FactProposal, ProcedureProposal, SourceMessage } from "../proposal.ts";
+import type { Proposal, SourceMessage } from "../proposal.ts";
 import { checkFact, type Verdict } from "./check-fact.ts";
 import { checkText } from "./check-text.ts";
 import { Conversation } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
-
-export type Proposal = FactProposal | EpisodeProposal | ProcedureProposal;
 
 /**
  * The reasons why a proposal may not become a live memory; none if it may. It is distrusted unless its messages show it: what the
