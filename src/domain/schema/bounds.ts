@@ -1,11 +1,30 @@
 import { z } from "@hono/zod-openapi";
 import { byteLength, isWithin, limits } from "../limits.ts";
 import { depth } from "../raw-values.ts";
+import { string } from "./described.ts";
 
 /** Marks an issue that is answered with `limit_exceeded`. */
 export const OVER_LIMIT = { isOverLimit: true } as const;
 /** Options of `refine` for a limit. */
 export const overLimit = (error: string) => ({ error, params: OVER_LIMIT });
+/** Arguments of `refine` for the length of a list. `what` completes the message: "holds more than 32 tags". */
+export const atMost = (max: number, what = String(max)) =>
+  [(list: readonly unknown[]) => list.length <= max, overLimit(`holds more than ${what}`)] as const;
+
+type Refinement = [
+  isGood: (given: Readonly<Record<string, unknown>>) => boolean,
+  { path: string[]; error: string },
+];
+/** Arguments of `refine` for a field that goes only with another one. */
+export const goesWith = (field: string, other: string, error: string): Refinement => [
+  (given) => given[field] === undefined || given[other] !== undefined,
+  { path: [field], error },
+];
+/** The same for a field that does not go with another one. */
+export const excludes = (field: string, other: string, error: string): Refinement => [
+  (given) => given[field] === undefined || given[other] === undefined,
+  { path: [field], error },
+];
 
 const count = (n: number): string => n.toLocaleString("en-US");
 
@@ -92,10 +111,7 @@ export const pageLimit = (otherwise: number) =>
     .optional()
     .openapi({ description: `Items per page; ${otherwise} unless set.`, example: otherwise });
 
-export const cursor = z
-  .string()
-  .optional()
-  .openapi({ description: "From the previous answer. The last page has none." });
+export const cursor = string("From the previous answer. The last page has none.").optional();
 
 /** The answer with one page of a list. */
 export const pageShape = <T extends z.ZodType>(item: T) =>
@@ -104,7 +120,6 @@ export const pageShape = <T extends z.ZodType>(item: T) =>
 export const userId = text(limits.userId)
   .refine((id) => id !== "*" && id !== "." && id !== "..", "is reserved: `*`, `.` and `..` are no user ids")
   .openapi({
-    param: { name: "user", in: "path" },
     description: "The user whose memory it is: any string of yours, at most 256 bytes of UTF-8.",
     example: "alice",
   });

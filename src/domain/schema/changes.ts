@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { timestamp, pageLimit } from "./bounds.ts";
+import { pageLimit, timestamp } from "./bounds.ts";
+import { boolean, integer, mark, shape, string } from "./described.ts";
 import { memoryKind, memoryStatus } from "./memory-fields.ts";
 
 export const ChangesQuery = z.strictObject({
@@ -33,21 +34,18 @@ export const Change = z
   .openapi("Change");
 export type Change = z.infer<typeof Change>;
 
-export const Changes = z
-  .object({
-    items: z.array(Change),
-    version: z.string().openapi({ description: "The `after` of the next call." }),
-    more: z.boolean().openapi({ description: "True if more changes are stored already." }),
-    reset: z.literal(true).optional().openapi({
-      description:
-        "`after` is of no use any more: the user was erased or set back, or 30 days have passed. Drop what you hold; the items are from the beginning.",
-    }),
-  })
-  .openapi("Changes");
+export const Changes = shape("Changes", {
+  items: z.array(Change),
+  version: string("The `after` of the next call."),
+  more: boolean("True if more changes are stored already."),
+  reset: mark(
+    "`after` is of no use any more: the user was erased or set back, or 30 days have passed. Drop what you hold; the items are from the beginning.",
+  ),
+});
 export type Changes = z.infer<typeof Changes>;
 
 export const WebhookResumed = z
-  .object({ waiting: z.int().openapi({ description: "Users with changes that wait for the receiver." }) })
+  .object({ waiting: integer("Users with changes that wait for the receiver.") })
   .openapi("WebhookResumed");
 export type WebhookResumed = z.infer<typeof WebhookResumed>;
 

@@ -7,7 +7,8 @@ import { tokenizers } from "../context/tokens.ts";
 import { DURATION, durationMs } from "../prompt-cache/duration.ts";
 import { limits } from "../limits.ts";
 import { isTimeZone } from "../ranking/time-span.ts";
-import { plainObject, text, timestamp } from "./bounds.ts";
+import { excludes, goesWith, plainObject, text, timestamp } from "./bounds.ts";
+import { boolean, integer, mark, optional, shape, string } from "./described.ts";
 import { provider } from "./prompt-cache.ts";
 import { name, share } from "./memory-fields.ts";
 import { answerable, ownersField } from "./recall.ts";
@@ -51,10 +52,9 @@ export const ContextBody = z
       .refine((query) => query.trim() !== "", "holds only white space")
       .optional()
       .openapi({ description: "The user's message. Without it, layers that search are empty." }),
-    threadId: z.string().optional().openapi({
-      description:
-        "The user's thread. The stable block holds for it, and the turn's block is kept with the message that it was given for.",
-    }),
+    threadId: string(
+      "The user's thread. The stable block holds for it, and the turn's block is kept with the message that it was given for.",
+    ).optional(),
     thread: z.strictObject({ agent: name }).optional().openapi({
       description:
         "In place of `threadId`: the user's latest thread with this agent. It begins if there is none, so the token needs the scope `write`.",
@@ -64,23 +64,19 @@ export const ContextBody = z
         "The answer has so many of the thread's last messages; of a longer thread half as many at least, so that the first one changes seldom. `messages` are then the ones behind them.",
     }),
     scope: name.optional().openapi({ description: "Only memories of this scope." }),
-    owners: ownersField.openapi({
-      description:
-        "Shared owners (`shared:…`) that the layers which search have too, as far as the token may read them.",
-    }),
-    budget: z
-      .int()
-      .min(limits.contextTokensMin)
-      .max(limits.contextTokens)
-      .optional()
-      .openapi({ description: "Maximum number of tokens of both blocks together; 2,000 unless set." }),
+    owners: ownersField.describe(
+      "Shared owners (`shared:…`) that the layers which search have too, as far as the token may read them.",
+    ),
+    budget: optional(
+      z.int().min(limits.contextTokensMin).max(limits.contextTokens),
+      "Maximum number of tokens of both blocks together; 2,000 unless set.",
+    ),
     layers: layers.optional().openapi({ description: "The parts of the blocks; the usual ones unless set." }),
     profile: name.optional().openapi({ description: "A stored list of layers, in place of `layers`." }),
     format: z.enum(contextFormats).optional().openapi({ description: "`xml` unless set." }),
-    sources: z.boolean().optional().openapi({
-      description:
-        "Each item ends with where it is from: the id of its memory, `<threadId>:<seq>` of its message, or the key of its entry.",
-    }),
+    sources: boolean(
+      "Each item ends with where it is from: the id of its memory, `<threadId>:<seq>` of its message, or the key of its entry.",
+    ).optional(),
     snapshot: text(limits.name).optional().openapi({
       description:
         "The first answer under this name is given again for an hour, whatever is written meanwhile.",
@@ -112,19 +108,10 @@ export const ContextBody = z
     }),
     referenceDate: timestamp.optional(),
     timeZone: z.string().refine(isTimeZone, "is no IANA time zone").optional(),
-    explain: z
-      .boolean()
-      .optional()
-      .openapi({ description: "The answer tells of each candidate why it is in or out." }),
+    explain: boolean("The answer tells of each candidate why it is in or out.").optional(),
   })
-  .refine(({ layers: given, profile }) => given === undefined || profile === undefined, {
-    path: ["profile"],
-    error: "takes the place of `layers`: give one of them",
-  })
-  .refine(({ threadId, thread }) => threadId === undefined || thread === undefined, {
-    path: ["thread"],
-    error: "takes the place of `threadId`: give one of them",
-  })
+  .refine(...excludes("profile", "layers", "takes the place of `layers`: give one of them"))
+  .refine(...excludes("thread", "threadId", "takes the place of `threadId`: give one of them"))
   .refine(({ messages, threadId, thread }) => messages === undefined || (threadId ?? thread) !== undefined, {
     path: ["messages"],
     error: "goes with threadId or thread, whose blocks it asks for",
@@ -137,10 +124,7 @@ export const ContextBody = z
     path: ["history"],
     error: "goes with the formats of text; with `messages`, a layer `history` has the number",
   })
-  .refine(({ snapshotTtl, snapshot }) => snapshotTtl === undefined || snapshot !== undefined, {
-    path: ["snapshotTtl"],
-    error: "goes with snapshot",
-  })
+  .refine(...goesWith("snapshotTtl", "snapshot", "goes with snapshot"))
   .openapi("ContextRequest", {
     example: { query: "Where should I eat tonight?", threadId: "…", budget: 1000 },
   });
@@ -149,7 +133,7 @@ export type ContextBody = z.infer<typeof ContextBody>;
 const anyObject = plainObject<Message>().openapi({ type: "object", additionalProperties: true });
 
 const block = z.object({
-  text: z.string().openapi({ description: "For the prompt; empty if there is nothing." }),
+  text: string("For the prompt; empty if there is nothing."),
   tokens: z.int(),
 });
 
@@ -159,15 +143,15 @@ const Section = z.object({
   block: z.enum(blocks),
   tokens: z.int(),
   items: z.int(),
-  dropped: z.int().openapi({ description: "Items that were left out for the budget." }),
-  ms: z.int().openapi({ description: "Duration by the platform's clock, which advances only during I/O." }),
+  dropped: integer("Items that were left out for the budget."),
+  ms: integer("Duration by the platform's clock, which advances only during I/O."),
   status: z.enum(["ok", "late", "failed"]),
 });
 export type ContextSection = z.infer<typeof Section>;
 
 const Candidate = z.object({
   layer: Section.shape.layer,
-  id: z.string().openapi({ description: "Of the memory or the message; the key of an entry." }),
+  id: string("Of the memory or the message; the key of an entry."),
   text: z.string(),
   score: z.number().optional(),
   why: z.enum(["fits", "budget", "known"]).openapi({
@@ -176,59 +160,40 @@ const Candidate = z.object({
 });
 export type ContextCandidate = z.infer<typeof Candidate>;
 
-export const ContextAnswer = z
-  .object({
-    stable: block
-      .extend({ etag: z.string().openapi({ description: "Changes with the text of the block." }) })
-      .openapi({
-        description:
-          "What does not depend on the query. Put it first: its bytes stay the same from turn to turn.",
+export const ContextAnswer = shape("Context", {
+  stable: block.extend({ etag: string("Changes with the text of the block.") }).openapi({
+    description:
+      "What does not depend on the query. Put it first: its bytes stay the same from turn to turn.",
+  }),
+  recalled: block.openapi({ description: "What belongs to this turn. Put it before the user's message." }),
+  messages: z.array(anyObject).optional().openapi({
+    description: "With the format `messages`: the prompt, from the stable block to the user's message.",
+  }),
+  pinned: z
+    .array(z.object({ index: z.int(), text: z.string() }))
+    .optional()
+    .describe("With `messages`: the blocks of earlier messages, by their index in the list."),
+  threadId: string("With `thread`: the thread's id.").optional(),
+  history: z
+    .array(
+      MessageList.shape.items.element.extend({
+        block: string(
+          "The block that the message was sent with. Put it before the message's text.",
+        ).optional(),
       }),
-    recalled: block.openapi({ description: "What belongs to this turn. Put it before the user's message." }),
-    messages: z.array(anyObject).optional().openapi({
-      description: "With the format `messages`: the prompt, from the stable block to the user's message.",
-    }),
-    pinned: z
-      .array(z.object({ index: z.int(), text: z.string() }))
-      .optional()
-      .openapi({
-        description: "With `messages`: the blocks of earlier messages, by their index in the list.",
-      }),
-    threadId: z.string().optional().openapi({ description: "With `thread`: the thread's id." }),
-    history: z
-      .array(
-        MessageList.shape.items.element.extend({
-          block: z.string().optional().openapi({
-            description: "The block that the message was sent with. Put it before the message's text.",
-          }),
-        }),
-      )
-      .optional()
-      .openapi({
-        description:
-          "With `history`: the thread's last messages, with summaries in place of what they cover.",
-      }),
-    sections: z.array(Section),
-    tokens: z.int(),
-    etag: z.string(),
-    pin: z
-      .string()
-      .optional()
-      .openapi({ description: "Names the block that is kept with the user's message." }),
-    prefixChanged: z.literal(true).optional().openapi({
-      description:
-        "Something that the provider has cached is different now: the stable block, or an earlier turn's.",
-    }),
-    recallId,
-    confidence: share.optional().openapi({ description: "Of the recall." }),
-    abstained: z
-      .literal(true)
-      .optional()
-      .openapi({ description: "Nothing that is stored answers the query." }),
-    candidates: z
-      .array(Candidate)
-      .optional()
-      .openapi({ description: "With `explain`, unless the turn's block was kept before." }),
-  })
-  .openapi("Context");
+    )
+    .optional()
+    .describe("With `history`: the thread's last messages, with summaries in place of what they cover."),
+  sections: z.array(Section),
+  tokens: z.int(),
+  etag: z.string(),
+  pin: string("Names the block that is kept with the user's message.").optional(),
+  prefixChanged: mark(
+    "Something that the provider has cached is different now: the stable block, or an earlier turn's.",
+  ),
+  recallId,
+  confidence: share.optional().openapi({ description: "Of the recall." }),
+  abstained: mark("Nothing that is stored answers the query."),
+  candidates: optional(z.array(Candidate), "With `explain`, unless the turn's block was kept before."),
+});
 export type ContextAnswer = z.infer<typeof ContextAnswer>;

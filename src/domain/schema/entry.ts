@@ -4,13 +4,15 @@ import { isWithin, limits } from "../limits.ts";
 import {
   anyJson,
   anyJsonDocument,
-  overLimit,
+  atMost,
   cursor,
+  overLimit,
   pageLimit,
   timestamp,
   userPath,
   wholeNumber,
 } from "./bounds.ts";
+import { boolean, integer, optional, shape, strictShape, string } from "./described.ts";
 import { messageTime } from "./message-time.ts";
 import { AppendAnswer, message, MessageList } from "./thread.ts";
 
@@ -29,7 +31,6 @@ export const entryKey = z
   );
 
 const key = entryKey.openapi({
-  param: { name: "key", in: "path" },
   description: "Any string of at most 1,024 bytes of UTF-8, percent-encoded: `/` is `%2F`.",
   example: "settings/theme",
 });
@@ -64,28 +65,24 @@ export const DeletedEntries = z.object({ deleted: z.int() }).openapi("DeletedEnt
 export const ListEntriesQuery = z.strictObject({
   prefix: prefix.optional(),
   values: yes.openapi({ description: "`true` includes the values." }),
-  count: yes.openapi({
-    description: "`true` counts all live entries under the prefix. The count reads each key.",
-  }),
+  count: yes.describe("`true` counts all live entries under the prefix. The count reads each key."),
   limit: pageLimit(100),
   cursor,
 });
 
-export const EntryList = z
-  .object({
-    items: z.array(
-      z.object({
-        key: z.string(),
-        value: anyJson.optional(),
-        version: z.string(),
-        updatedAt: timestamp,
-        expiresAt: timestamp.optional(),
-      }),
-    ),
-    cursor: z.string().optional(),
-    count: z.int().optional(),
-  })
-  .openapi("EntryList");
+export const EntryList = shape("EntryList", {
+  items: z.array(
+    z.object({
+      key: z.string(),
+      value: anyJson.optional(),
+      version: z.string(),
+      updatedAt: timestamp,
+      expiresAt: timestamp.optional(),
+    }),
+  ),
+  cursor: z.string().optional(),
+  count: z.int().optional(),
+});
 
 export const cachePath = z.object({ key });
 
@@ -93,27 +90,21 @@ export const SetCacheQuery = z.strictObject({
   ttlSeconds: wholeNumber({ min: 1, max: limits.ttlMs / 1000 })
     .optional()
     .openapi({ description: "Time to live in seconds; no end unless set.", example: 300 }),
-  lease: z
-    .string()
-    .optional()
-    .openapi({ description: "The id of a lease: the value is stored only while that lease is current." }),
+  lease: string("The id of a lease: the value is stored only while that lease is current.").optional(),
 });
 
-export const WrittenEntry = z
-  .object({
-    version: z.string().openapi({ description: "The version of this write, as in its ETag." }),
-    expiresAt: timestamp.optional(),
-  })
-  .openapi("WrittenEntry");
+export const WrittenEntry = shape("WrittenEntry", {
+  version: string("The version of this write, as in its ETag."),
+  expiresAt: timestamp.optional(),
+});
 export type WrittenEntry = z.infer<typeof WrittenEntry>;
 
-const ifVersion = z
-  .string()
-  .nullable()
-  .optional()
-  .openapi({ description: "Only if the entry has this version; null: only if there is no entry." });
+const ifVersion = optional(
+  z.string().nullable(),
+  "Only if the entry has this version; null: only if there is no entry.",
+);
 
-const threadId = z.string().openapi({ description: "The id of a thread of the same user." });
+const threadId = string("The id of a thread of the same user.");
 
 const operation = z.discriminatedUnion("op", [
   z.strictObject({ op: z.literal("get"), key }),
@@ -147,65 +138,50 @@ const operation = z.discriminatedUnion("op", [
     ifLastSeq: z.int().min(0).optional().openapi({
       description: "Only if this is the highest seq that the thread has given; 0: only if it has given none.",
     }),
-    createdAt: messageTime
-      .optional()
-      .openapi({ description: "Time of the messages in milliseconds since the epoch; now unless set." }),
+    createdAt: optional(messageTime, "Time of the messages in milliseconds since the epoch; now unless set."),
   }),
 ]);
 export type BatchOperation = z.infer<typeof operation>;
 
-export const BatchBody = z
-  .strictObject({
-    operations: z
-      .array(operation)
-      .min(1)
-      .refine(
-        (list) => list.length <= limits.operationsPerBatch,
-        overLimit("holds more than 1,000 operations"),
-      )
-      .refine(
-        (list) =>
-          list.reduce((sum, one) => sum + (one.op === "append" ? one.messages.length : 0), 0) <=
-          limits.messagesPerAppend,
-        overLimit("append more than 1,000 messages together"),
-      ),
-  })
-  .openapi("EntryBatch", {
-    example: {
-      operations: [
-        { op: "get", key: "a" },
-        { op: "set", key: "b", value: { n: 1 }, ttlMs: 60_000 },
-      ],
-    },
-  });
-
-export const BatchAnswer = z
-  .object({
-    results: z.array(
-      z.object({
-        key: z.string().optional(),
-        threadId: z.string().optional(),
-        found: z.boolean().optional().openapi({
-          description: "For a get: true if there is a live entry. For messages: true if there is a thread.",
-        }),
-        value: anyJson.optional(),
-        version: z.string().optional(),
-        expiresAt: timestamp.optional(),
-        deleted: z
-          .boolean()
-          .optional()
-          .openapi({ description: "For a delete: true if there was a live entry." }),
-        messages: MessageList.shape.items
-          .optional()
-          .openapi({ description: "The last messages of the thread, in the order of the conversation." }),
-        length: z.int().optional().openapi({ description: "Number of messages in the thread." }),
-        firstSeq: z.int().optional().openapi({ description: "Seq of the first appended message." }),
-        lastSeq: z
-          .int()
-          .optional()
-          .openapi({ description: "The highest seq that the thread has given; 0 if none." }),
-        notes: AppendAnswer.shape.notes,
-      }),
+export const BatchBody = strictShape("EntryBatch", {
+  operations: z
+    .array(operation)
+    .min(1)
+    .refine(...atMost(limits.operationsPerBatch, "1,000 operations"))
+    .refine(
+      (list) =>
+        list.reduce((sum, one) => sum + (one.op === "append" ? one.messages.length : 0), 0) <=
+        limits.messagesPerAppend,
+      overLimit("append more than 1,000 messages together"),
     ),
-  })
-  .openapi("EntryBatchAnswer");
+}).openapi({
+  example: {
+    operations: [
+      { op: "get", key: "a" },
+      { op: "set", key: "b", value: { n: 1 }, ttlMs: 60_000 },
+    ],
+  },
+});
+
+export const BatchAnswer = shape("EntryBatchAnswer", {
+  results: z.array(
+    z.object({
+      key: z.string().optional(),
+      threadId: z.string().optional(),
+      found: boolean(
+        "For a get: true if there is a live entry. For messages: true if there is a thread.",
+      ).optional(),
+      value: anyJson.optional(),
+      version: z.string().optional(),
+      expiresAt: timestamp.optional(),
+      deleted: boolean("For a delete: true if there was a live entry.").optional(),
+      messages: MessageList.shape.items
+        .optional()
+        .openapi({ description: "The last messages of the thread, in the order of the conversation." }),
+      length: integer("Number of messages in the thread.").optional(),
+      firstSeq: integer("Seq of the first appended message.").optional(),
+      lastSeq: integer("The highest seq that the thread has given; 0 if none.").optional(),
+      notes: AppendAnswer.shape.notes,
+    }),
+  ),
+});

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { text, timestamp } from "./bounds.ts";
+import { integer, shape, string, strictShape } from "./described.ts";
 import { limits } from "../limits.ts";
 import { name } from "./memory-fields.ts";
 
@@ -20,63 +21,55 @@ const counts = z
   .record(z.string(), z.int())
   .openapi({ description: "Number of rows by type.", example: { messages: 40 } });
 
-export const ErasureStep = z
-  .object({
-    store: erasureStore,
-    state: z.enum(["open", "done"]).openapi({ description: "`done`: read back and found empty." }),
-    erased: counts,
-    kept: counts.optional().openapi({
-      description: "Messages of the thread that stay: in its forks, and in the thread it was forked from.",
-    }),
-    attempts: z.int().openapi({ description: "Number of failures since the last progress." }),
-    lastError: z.string().optional(),
-  })
-  .openapi("ErasureStep");
+export const ErasureStep = shape("ErasureStep", {
+  store: erasureStore,
+  state: z.enum(["open", "done"]).openapi({ description: "`done`: read back and found empty." }),
+  erased: counts,
+  kept: counts.optional().openapi({
+    description: "Messages of the thread that stay: in its forks, and in the thread it was forked from.",
+  }),
+  attempts: integer("Number of failures since the last progress."),
+  lastError: z.string().optional(),
+});
 export type ErasureStep = z.infer<typeof ErasureStep>;
 
-export const Erasure = z
-  .object({
-    id: z.string().openapi({ description: "`<userHash>.<uuid v7>`; also the `jti` of the receipt." }),
-    status: z.enum(["running", "done"]),
-    of: target,
-    requestedAt: timestamp,
-    finishedAt: timestamp.optional(),
-    steps: z.array(ErasureStep),
-    receipt: z.string().optional().openapi({
-      description:
-        "A compact JWS (EdDSA), once the erasure is done. The keys of /.well-known/jwks.json verify it.",
-    }),
-  })
-  .openapi("Erasure");
+export const Erasure = shape("Erasure", {
+  id: string("`<userHash>.<uuid v7>`; also the `jti` of the receipt."),
+  status: z.enum(["running", "done"]),
+  of: target,
+  requestedAt: timestamp,
+  finishedAt: timestamp.optional(),
+  steps: z.array(ErasureStep),
+  receipt: string(
+    "A compact JWS (EdDSA), once the erasure is done. The keys of /.well-known/jwks.json verify it.",
+  ).optional(),
+});
 export type Erasure = z.infer<typeof Erasure>;
 
-export const EraseBody = z
-  .strictObject({
-    threadId: text(limits.name).optional(),
-    scope: name.optional(),
-  })
+export const EraseBody = strictShape("Erase", {
+  threadId: text(limits.name).optional(),
+  scope: name.optional(),
+})
   .refine(({ threadId, scope }) => (threadId === undefined) !== (scope === undefined), {
     path: ["threadId"],
     error: "must be set, or `scope`, not both. DELETE /v1/users/{user} erases everything",
   })
-  .openapi("Erase", { example: { scope: "project-foo" } });
+  .openapi({ example: { scope: "project-foo" } });
 
 export const erasurePath = z.object({
-  id: z.string().openapi({ param: { name: "id", in: "path" } }),
+  id: z.string(),
 });
 
-export const JsonWebKeys = z
-  .object({
-    keys: z.array(
-      z.object({
-        kty: z.string(),
-        crv: z.string(),
-        x: z.string(),
-        kid: z.string(),
-        alg: z.string(),
-        use: z.string(),
-      }),
-    ),
-  })
-  .openapi("JsonWebKeys");
+export const JsonWebKeys = shape("JsonWebKeys", {
+  keys: z.array(
+    z.object({
+      kty: z.string(),
+      crv: z.string(),
+      x: z.string(),
+      kid: z.string(),
+      alg: z.string(),
+      use: z.string(),
+    }),
+  ),
+});
 export type PublicKey = z.infer<typeof JsonWebKeys>["keys"][number];

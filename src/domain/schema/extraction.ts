@@ -2,49 +2,42 @@ import { z } from "@hono/zod-openapi";
 import { isWithin, limits } from "../limits.ts";
 import { compiled } from "../redaction/pattern.ts";
 import { text } from "./bounds.ts";
+import { optional, strictShape } from "./described.ts";
 import { name } from "./memory-fields.ts";
 
 const topic = text(limits.topic);
 
-export const ExtractionRule = z
-  .strictObject({
-    scope: name.optional().openapi({ description: "Of ingests with this scope; of all unless set." }),
-    agent: name.optional().openapi({ description: "Of threads of this agent; of all unless set." }),
-    keep: z.array(topic).min(1).max(limits.topics).optional().openapi({
-      description: "Topics: the model is told to extract what is about one of these only.",
-    }),
-    leaveOut: z.array(topic).min(1).max(limits.topics).optional().openapi({
-      description: "Topics: the model is told to leave out all that is about one of these.",
-    }),
-    prompt: text(limits.extractionPrompt).optional().openapi({
-      description: "Appended to the prompt of the extraction.",
-    }),
-  })
+export const ExtractionRule = strictShape("ExtractionRule", {
+  scope: name.optional().openapi({ description: "Of ingests with this scope; of all unless set." }),
+  agent: name.optional().openapi({ description: "Of threads of this agent; of all unless set." }),
+  keep: z.array(topic).min(1).max(limits.topics).optional().openapi({
+    description: "Topics: the model is told to extract what is about one of these only.",
+  }),
+  leaveOut: z.array(topic).min(1).max(limits.topics).optional().openapi({
+    description: "Topics: the model is told to leave out all that is about one of these.",
+  }),
+  prompt: text(limits.extractionPrompt).optional().describe("Appended to the prompt of the extraction."),
+})
   .refine(
     ({ keep, leaveOut, prompt }) => keep !== undefined || leaveOut !== undefined || prompt !== undefined,
     "sets nothing: it has `keep`, `leaveOut` or `prompt`",
   )
-  .openapi("ExtractionRule", { example: { scope: "clinic", leaveOut: ["politics"] } });
+  .openapi({ example: { scope: "clinic", leaveOut: ["politics"] } });
 export type ExtractionRule = z.infer<typeof ExtractionRule>;
 
-export const RedactionRule = z
-  .strictObject({
-    pattern: text(limits.redactionPattern)
-      .superRefine((pattern, context) => {
-        const problem = compiled(pattern);
-        if (typeof problem === "string") context.addIssue({ code: "custom", message: problem });
-      })
-      .openapi({
-        description:
-          "Characters, `\\d`, `\\w`, `\\s`, sets in brackets, `{n}`, `{n,m}`, `?` and `\\b`, without regard to case. `\\` before a mark stands for the mark.",
-      }),
-    as: text(limits.redactionText, 0)
-      .optional()
-      .openapi({ description: "Stands in the place of a match; `[redacted]` unless set." }),
-  })
-  .openapi("RedactionRule", {
-    example: { pattern: "\\d{4}[ -]?\\d{4}[ -]?\\d{4}[ -]?\\d{4}", as: "[card]" },
-  });
+export const RedactionRule = strictShape("RedactionRule", {
+  pattern: text(limits.redactionPattern)
+    .superRefine((pattern, context) => {
+      const problem = compiled(pattern);
+      if (typeof problem === "string") context.addIssue({ code: "custom", message: problem });
+    })
+    .describe(
+      "Characters, `\\d`, `\\w`, `\\s`, sets in brackets, `{n}`, `{n,m}`, `?` and `\\b`, without regard to case. `\\` before a mark stands for the mark.",
+    ),
+  as: optional(text(limits.redactionText, 0), "Stands in the place of a match; `[redacted]` unless set."),
+}).openapi({
+  example: { pattern: "\\d{4}[ -]?\\d{4}[ -]?\\d{4}[ -]?\\d{4}", as: "[card]" },
+});
 export type RedactionRule = z.infer<typeof RedactionRule>;
 
 export const Extraction = z

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { isWithin, limits } from "../limits.ts";
-import { overLimit, text, timestamp } from "./bounds.ts";
+import { atMost, overLimit, text, timestamp } from "./bounds.ts";
+import { integer, optional, shape, string } from "./described.ts";
 import { memoryKind, memoryText, name, time } from "./memory-fields.ts";
 import { messageTime } from "./message-time.ts";
 import { message, notes, owners, speakerFault } from "./thread.ts";
@@ -49,41 +50,33 @@ const Extracted = z
 export type Extracted = z.infer<typeof Extracted>;
 
 const ingesting = z.strictObject({
-  threadId: text(limits.name).optional().openapi({
-    description: "A thread whose messages are stored already.",
-  }),
-  messages: z
-    .array(message)
-    .min(1)
-    .refine((list) => list.length <= limits.messagesPerAppend, overLimit("holds more than 1,000 messages"))
-    .optional()
-    .openapi({
-      description:
-        "A conversation, or the part of it that follows what was sent before. Messages that are stored already are not stored again. The `role` says who speaks, in small letters: `user`, `assistant`, `system` or `developer`; any other role counts as a tool. Only what a `user` says becomes a live fact.",
-    }),
+  threadId: text(limits.name).optional().describe("A thread whose messages are stored already."),
+  messages: optional(
+    z
+      .array(message)
+      .min(1)
+      .refine(...atMost(limits.messagesPerAppend, "1,000 messages")),
+    "A conversation, or the part of it that follows what was sent before. Messages that are stored already are not stored again. The `role` says who speaks, in small letters: `user`, `assistant`, `system` or `developer`; any other role counts as a tool. Only what a `user` says becomes a live fact.",
+  ),
   sessionId: name.optional().openapi({
     description:
       "Your own id of the conversation that `messages` belong to. Without it, a conversation continues the stored one that it begins with.",
   }),
-  createdAt: z
-    .union([messageTime, z.array(messageTime)], {
+  createdAt: optional(
+    z.union([messageTime, z.array(messageTime)], {
       error: "must be a time in milliseconds since the epoch, or a list with the time of each message",
-    })
-    .optional()
-    .openapi({
-      description:
-        "The time of the messages, or a list with the time of each; now unless set. At most a day ahead.",
     }),
+    "The time of the messages, or a list with the time of each; now unless set. At most a day ahead.",
+  ),
   scope: name.optional().openapi({ description: "The scope of the extracted memories." }),
   owners: owners.optional().openapi({
     description:
       "The names of the memory's owner, as the messages of users have them in `name` or `speaker`; compared without case and width. The thread keeps the list until another one comes. Without a list, the only name in a thread is the owner's if each message of a user has it. A message of a user without a name is the owner's.",
   }),
-  extract: z
-    .array(extractKind)
-    .min(1)
-    .optional()
-    .openapi({ description: "`facts` and `episodes` unless set; nothing if `extracted` is set." }),
+  extract: optional(
+    z.array(extractKind).min(1),
+    "`facts` and `episodes` unless set; nothing if `extracted` is set.",
+  ),
   extracted: Extracted.optional(),
   mode: z.enum(["background", "wait"]).optional().openapi({
     description:
@@ -136,80 +129,65 @@ export const ingestStatus = z.enum(["queued", "running", "done", "partial"]).ope
     "`queued`: waits for its turn, another attempt or the quota. `running`: the extraction is under way. `partial`: all messages are stored, and the extraction of some failed.",
 });
 
-const IngestResult = z
-  .object({
-    kind: memoryKind,
-    memoryId: z.string().optional(),
-    outcome: z.enum(["created", "updated", "known", "quarantined", "failed"]).openapi({
-      description:
-        "`updated`: a stored memory says it now in place of something else, which its history has. `known`: a stored memory says it already. `quarantined`: kept for review. `failed`: not stored.",
-    }),
-    reasons: z.array(z.string()).optional().openapi({ description: "Why it is quarantined, or failed." }),
-    superseded: z
-      .array(z.string())
-      .optional()
-      .openapi({ description: "Ids of the facts that it ended. Its own id: the object before it." }),
-    sources: z.array(z.int()).openapi({ description: "The seqs of the messages that say it." }),
-  })
-  .openapi("IngestResult");
+const IngestResult = shape("IngestResult", {
+  kind: memoryKind,
+  memoryId: z.string().optional(),
+  outcome: z.enum(["created", "updated", "known", "quarantined", "failed"]).openapi({
+    description:
+      "`updated`: a stored memory says it now in place of something else, which its history has. `known`: a stored memory says it already. `quarantined`: kept for review. `failed`: not stored.",
+  }),
+  reasons: z.array(z.string()).optional().openapi({ description: "Why it is quarantined, or failed." }),
+  superseded: z
+    .array(z.string())
+    .optional()
+    .openapi({ description: "Ids of the facts that it ended. Its own id: the object before it." }),
+  sources: z.array(z.int()).openapi({ description: "The seqs of the messages that say it." }),
+});
 export type IngestResult = z.infer<typeof IngestResult>;
 
-export const Ingest = z
-  .object({
-    id: z.string().openapi({ description: "`<userHash>.<uuid v7>`" }),
-    status: ingestStatus,
-    followUp: z.string().optional().openapi({
-      description:
-        "The ingest that makes the episode of the session that goes on. It is gone once a later ingest of the thread has taken it over.",
-    }),
-    why: z.string().optional().openapi({
-      description:
-        "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `model_misconfigured`, `model_refused` (it does not take some of the messages), `invalid_answer` (twice), `changed` (a message, each time that the model had looked at it), `quota`, `tenant_quota`, `model_daily_limit`, `storage`, `thread_deleted`, `internal_error`, `session` (it goes on).",
-    }),
-    failed: z
-      .array(z.object({ kinds: z.array(extractKind), from: z.int(), to: z.int(), why: z.string() }))
-      .optional()
-      .openapi({
-        description:
-          "Messages of which these kinds could not be extracted, from a seq to another. A retry tries them again.",
-      }),
-    threadId: z.string(),
-    extract: z.array(extractKind),
-    model: z.string().nullable().openapi({ description: "The model that extracts; null: none is bound." }),
-    messages: z.object({
-      stored: z.int().openapi({ description: "Number of messages that this call stored." }),
-      known: z.int().openapi({ description: "Number of messages that were stored before." }),
-      extracted: z.int().openapi({
-        description:
-          "The extraction has come up to this seq, with the messages of `failed`. The episode of a session that goes on is made by itself later.",
-      }),
-      last: z.int().openapi({ description: "The last seq to extract." }),
-    }),
-    results: z.array(IngestResult).openapi({ description: `The first ${limits.ingestResults} memories.` }),
-    counts: z.record(z.string(), z.int()).openapi({ description: "Number of results by outcome." }),
-    usage: z.object({ calls: z.int(), inputTokens: z.int(), outputTokens: z.int() }),
-    createdAt: timestamp,
-    finishedAt: timestamp.optional(),
-  })
-  .openapi("Ingested");
+export const Ingest = shape("Ingested", {
+  id: string("`<userHash>.<uuid v7>`"),
+  status: ingestStatus,
+  followUp: string(
+    "The ingest that makes the episode of the session that goes on. It is gone once a later ingest of the thread has taken it over.",
+  ).optional(),
+  why: string(
+    "The reason of `partial`, or of waiting: `model_failed`, `model_late`, `model_misconfigured`, `model_refused` (it does not take some of the messages), `invalid_answer` (twice), `changed` (a message, each time that the model had looked at it), `quota`, `tenant_quota`, `model_daily_limit`, `storage`, `thread_deleted`, `internal_error`, `session` (it goes on).",
+  ).optional(),
+  failed: optional(
+    z.array(z.object({ kinds: z.array(extractKind), from: z.int(), to: z.int(), why: z.string() })),
+    "Messages of which these kinds could not be extracted, from a seq to another. A retry tries them again.",
+  ),
+  threadId: z.string(),
+  extract: z.array(extractKind),
+  model: z.string().nullable().openapi({ description: "The model that extracts; null: none is bound." }),
+  messages: z.object({
+    stored: integer("Number of messages that this call stored."),
+    known: integer("Number of messages that were stored before."),
+    extracted: integer(
+      "The extraction has come up to this seq, with the messages of `failed`. The episode of a session that goes on is made by itself later.",
+    ),
+    last: integer("The last seq to extract."),
+  }),
+  results: z.array(IngestResult).openapi({ description: `The first ${limits.ingestResults} memories.` }),
+  counts: z.record(z.string(), z.int()).openapi({ description: "Number of results by outcome." }),
+  usage: z.object({ calls: z.int(), inputTokens: z.int(), outputTokens: z.int() }),
+  createdAt: timestamp,
+  finishedAt: timestamp.optional(),
+});
 export type Ingest = z.infer<typeof Ingest>;
 
-export const Ingested = z
-  .object({
-    ingestId: z.string(),
-    threadId: z.string(),
-    stored: z.int().openapi({ description: "Number of messages that this call stored." }),
-    known: z.int().openapi({ description: "Number of messages that were stored before." }),
-    status: ingestStatus,
-    why: z.string().optional().openapi({ description: "As of the ingest, after the mode `wait`." }),
-    notes,
-  })
-  .openapi("IngestStarted");
+export const Ingested = shape("IngestStarted", {
+  ingestId: z.string(),
+  threadId: z.string(),
+  stored: integer("Number of messages that this call stored."),
+  known: integer("Number of messages that were stored before."),
+  status: ingestStatus,
+  why: string("As of the ingest, after the mode `wait`.").optional(),
+  notes,
+});
 export type Ingested = z.infer<typeof Ingested>;
 
 export const ingestPath = z.object({
-  id: z.string().openapi({
-    param: { name: "id", in: "path" },
-    description: "`<userHash>.<uuid v7>`, as answered by ingest.",
-  }),
+  id: string("`<userHash>.<uuid v7>`, as answered by ingest."),
 });

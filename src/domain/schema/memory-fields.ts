@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { overLimit, text } from "./bounds.ts";
+import { atMost, text } from "./bounds.ts";
+import { optional, strictShape } from "./described.ts";
 
 export const memoryKind = z.enum(["fact", "episode", "procedure", "reflection"]).openapi("MemoryKind");
 export type MemoryKind = z.infer<typeof memoryKind>;
@@ -23,7 +24,7 @@ export const memoryText = longText.refine(notBlank, "holds only white space");
 export const tag = plain(limits.tag);
 export const tags = z
   .array(tag)
-  .refine((list) => list.length <= limits.tags, overLimit(`holds more than ${limits.tags} tags`))
+  .refine(...atMost(limits.tags, `${limits.tags} tags`))
   .openapi({ example: ["deploy"] });
 
 export const share = z.number().min(0).max(1);
@@ -34,18 +35,12 @@ export const time = z.int().min(-8.64e15).max(8.64e15).openapi({
   example: 1_763_760_000_000,
 });
 
-export const MemorySource = z
-  .strictObject({
-    thread: name.optional(),
-    message: z.union([name, z.int()]).optional().openapi({ description: "A seq, or an id of yours." }),
-    speaker: name
-      .optional()
-      .openapi({ description: "Who says it in the message, if it is not the owner of the memory." }),
-    extractor: name
-      .optional()
-      .openapi({ description: "The model or program that extracted the memory from a conversation." }),
-  })
-  .openapi("MemorySource");
+export const MemorySource = strictShape("MemorySource", {
+  thread: name.optional(),
+  message: z.union([name, z.int()]).optional().openapi({ description: "A seq, or an id of yours." }),
+  speaker: name.optional().describe("Who says it in the message, if it is not the owner of the memory."),
+  extractor: optional(name, "The model or program that extracted the memory from a conversation."),
+});
 export type MemorySource = z.infer<typeof MemorySource>;
 
 /** A strict object: a record accepts `__proto__` silently. */
@@ -90,10 +85,9 @@ export const memoryFields = {
     filter: "exact",
   },
   subject: {
-    shape: identifying.openapi({
-      description:
-        "Of a fact. Subject and predicate identify one live fact, or one for each object if the predicate has many.",
-    }),
+    shape: identifying.describe(
+      "Of a fact. Subject and predicate identify one live fact, or one for each object if the predicate has many.",
+    ),
     kinds: ["fact"],
     column: true,
     fixed: true,
@@ -101,10 +95,9 @@ export const memoryFields = {
   },
   predicate: { shape: identifying, kinds: ["fact"], column: true, fixed: true, filter: "normalised" },
   object: {
-    shape: longText.openapi({
-      description:
-        "Of a fact with subject and predicate. A new object supersedes the old one where the predicate has one.",
-    }),
+    shape: longText.describe(
+      "Of a fact with subject and predicate. A new object supersedes the old one where the predicate has one.",
+    ),
     kinds: ["fact"],
     column: true,
   },
@@ -117,9 +110,7 @@ export const memoryFields = {
     fixed: true,
   },
   key: {
-    shape: identifying.openapi({
-      description: "Topic of a fact without subject and predicate. One live fact per key.",
-    }),
+    shape: identifying.describe("Topic of a fact without subject and predicate. One live fact per key."),
     kinds: ["fact"],
     column: true,
     fixed: true,
@@ -132,9 +123,7 @@ export const memoryFields = {
     filter: "any",
   },
   externalId: {
-    shape: name.openapi({
-      description: "Your own id of the memory. A memory with the same id replaces this one.",
-    }),
+    shape: name.describe("Your own id of the memory. A memory with the same id replaces this one."),
     column: true,
     fixed: true,
     filter: "any",
@@ -170,9 +159,7 @@ export const memoryFields = {
     column: true,
   },
   expiresAt: {
-    shape: time.openapi({
-      description: "The memory lives while now ≤ expiresAt. Then it is deleted with its history.",
-    }),
+    shape: time.describe("The memory lives while now ≤ expiresAt. Then it is deleted with its history."),
     column: true,
   },
 } as const satisfies Record<string, Field>;

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { hasInexactNumber, INEXACT } from "../raw-values.ts";
 import { cursor, type Json, OVER_LIMIT, pageLimit, plainObject, several } from "./bounds.ts";
+import { boolean, integer, shape, strictShape } from "./described.ts";
 import {
   byName,
   fieldsFilteredBy,
@@ -87,21 +88,19 @@ const listOf = <T extends z.ZodType>(one: T, max: number = limits.filterValues) 
 const ends = rangeNames.flatMap((range) => [`${range}Min`, `${range}Max`] as const);
 
 /** A filter in a body. */
-export const memoryFilter = z
-  .strictObject({
-    kinds: listOf(memoryKind).optional().openapi(description("kinds")),
-    status: listOf(memoryStatus).optional().openapi(description("status")),
-    trust: listOf(trust).optional().openapi(description("trust")),
-    tags: listOf(tag, limits.tags).optional().openapi(description("tags")),
-    anyTags: listOf(tag).optional().openapi(description("anyTags")),
-    ...each(listNames, listOf(name)),
-    ...each(scalarNames, name),
-    ...each(ends, z.number()),
-    metadata: metadataFilter
-      .optional()
-      .openapi({ type: "object", additionalProperties: true, ...description("metadata") }),
-  })
-  .openapi("MemoryFilter");
+export const memoryFilter = strictShape("MemoryFilter", {
+  kinds: listOf(memoryKind).optional().openapi(description("kinds")),
+  status: listOf(memoryStatus).optional().openapi(description("status")),
+  trust: listOf(trust).optional().openapi(description("trust")),
+  tags: listOf(tag, limits.tags).optional().openapi(description("tags")),
+  anyTags: listOf(tag).optional().openapi(description("anyTags")),
+  ...each(listNames, listOf(name)),
+  ...each(scalarNames, name),
+  ...each(ends, z.number()),
+  metadata: metadataFilter
+    .optional()
+    .openapi({ type: "object", additionalProperties: true, ...description("metadata") }),
+});
 
 const number = z
   .string()
@@ -164,10 +163,7 @@ export const ListMemoriesQuery = z.strictObject({
   metadata: json.optional().openapi({ description: `${described["metadata"]} As JSON.` }),
   ...atQuery,
   sort: z.enum(sortKeys).optional().openapi({ description: "`createdAt` unless set." }),
-  order: z
-    .enum(["asc", "desc"])
-    .optional()
-    .openapi({ description: "`desc` (newest or greatest first) unless set." }),
+  order: z.enum(["asc", "desc"]).optional().describe("`desc` (newest or greatest first) unless set."),
   limit: pageLimit(50),
   cursor,
 });
@@ -197,28 +193,20 @@ export function filterOf(query: ListMemoriesQuery): MemoryFilter {
 
 export const HistoryQuery = z.strictObject({ limit: pageLimit(50), cursor });
 
-export const ForgetMemoriesBody = z
-  .strictObject({
-    filter: memoryFilter.refine(
-      (filter) => Object.keys(filter).length > 0,
-      "names no field: DELETE …/memories forgets all",
-    ),
-    dryRun: z
-      .boolean()
-      .optional()
-      .openapi({ description: "Deletes nothing; answers the memories that match." }),
-    keepEntries: z.boolean().optional().openapi({
-      description:
-        "Keeps the entries that the memories name in `metadata.cairnEntry`. Otherwise they are deleted too.",
-    }),
-  })
-  .openapi("ForgetMemories", { example: { filter: { subject: "user", predicate: "lives in" } } });
+export const ForgetMemoriesBody = strictShape("ForgetMemories", {
+  filter: memoryFilter.refine(
+    (filter) => Object.keys(filter).length > 0,
+    "names no field: DELETE …/memories forgets all",
+  ),
+  dryRun: boolean("Deletes nothing; answers the memories that match.").optional(),
+  keepEntries: boolean(
+    "Keeps the entries that the memories name in `metadata.cairnEntry`. Otherwise they are deleted too.",
+  ).optional(),
+}).openapi({ example: { filter: { subject: "user", predicate: "lives in" } } });
 export type ForgetMemoriesBody = z.infer<typeof ForgetMemoriesBody>;
 
-export const Forgotten = z
-  .object({
-    count: z.int().openapi({ description: "Number of deleted memories; with `dryRun`, of matching ones." }),
-    ids: z.array(z.string()).openapi({ description: `The ids of the first ${limits.page} of them.` }),
-  })
-  .openapi("Forgotten");
+export const Forgotten = shape("Forgotten", {
+  count: integer("Number of deleted memories; with `dryRun`, of matching ones."),
+  ids: z.array(z.string()).openapi({ description: `The ids of the first ${limits.page} of them.` }),
+});
 export type Forgotten = z.infer<typeof Forgotten>;

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
-import { anyJson, overLimit, metadata, nullableMetadata, pageShape, timestamp, userPath } from "./bounds.ts";
+import { anyJson, atMost, metadata, nullableMetadata, pageShape, timestamp, userPath } from "./bounds.ts";
+import { shape, strictShape, string } from "./described.ts";
 import {
   byName,
   type FieldName,
@@ -21,10 +22,7 @@ import {
 import { provenanceFields, trust } from "./provenance.ts";
 
 /** The number of one version of a memory, as answers and ETags give it. */
-export const version = z
-  .int()
-  .min(1)
-  .openapi({ description: "Counts this user's versions of all memories." });
+export const version = z.int().min(1).describe("Counts this user's versions of all memories.");
 
 const remembering = {
   kind: memoryKind.optional().openapi({ description: "`fact` unless set." }),
@@ -34,9 +32,7 @@ const remembering = {
   tags: tags.optional(),
   metadata: metadata.optional(),
   ...optionalFields,
-  validFrom: time
-    .optional()
-    .openapi({ description: "The memory is true from this time on; from its creation unless set." }),
+  validFrom: time.optional().describe("The memory is true from this time on; from its creation unless set."),
   createdAt: time.optional().openapi({ description: "For an import; now unless set." }),
   updatedAt: time.optional().openapi({ description: "For an import; now unless set." }),
   status: memoryStatus.exclude(["expired"]).optional(),
@@ -101,17 +97,12 @@ export const RememberInBatch = z
   .superRefine(checkFields)
   .openapi("RememberInBatch");
 
-export const RememberManyBody = z
-  .strictObject({
-    memories: z
-      .array(RememberInBatch)
-      .min(1)
-      .refine(
-        (list) => list.length <= limits.memoriesPerBatch,
-        overLimit(`holds more than ${limits.memoriesPerBatch} memories`),
-      ),
-  })
-  .openapi("RememberMany");
+export const RememberManyBody = strictShape("RememberMany", {
+  memories: z
+    .array(RememberInBatch)
+    .min(1)
+    .refine(...atMost(limits.memoriesPerBatch, `${limits.memoriesPerBatch} memories`)),
+});
 
 const fixed = (type: "string" | "integer" = "string") =>
   z.never("cannot be changed").optional().openapi({ type, readOnly: true });
@@ -126,60 +117,55 @@ const changes = byName(fieldNames, (field) =>
 };
 
 /** A change of a memory; null removes a field. Fields that identify the memory, and `validFrom`, do not change. */
-export const PatchMemoryBody = z
-  .strictObject({
-    text: memoryText.optional(),
-    tags: tags.nullable().optional(),
-    metadata: nullableMetadata.optional(),
-    ...changes,
-    kind: fixed(),
-    validFrom: fixed("integer"),
-    createdAt: fixed("integer"),
-  })
+export const PatchMemoryBody = strictShape("PatchMemory", {
+  text: memoryText.optional(),
+  tags: tags.nullable().optional(),
+  metadata: nullableMetadata.optional(),
+  ...changes,
+  kind: fixed(),
+  validFrom: fixed("integer"),
+  createdAt: fixed("integer"),
+})
   .refine((body) => Object.keys(body).length > 0, {
     error: "changes nothing",
     // A body that holds only refused fields has its issues already.
     when: ({ issues }) => issues.length === 0,
   })
-  .openapi("PatchMemory", { example: { text: "Project Foo is deployed on Cloudflare" } });
+  .openapi({ example: { text: "Project Foo is deployed on Cloudflare" } });
 export type PatchMemoryBody = z.infer<typeof PatchMemoryBody>;
 
 export const RestoreMemoryBody = z
   .strictObject({ version: version.openapi({ description: "A version of the history." }) })
   .openapi("RestoreMemory");
 
-export const Memory = z
-  .object({
-    id: z.string(),
-    userId: z.string(),
-    kind: memoryKind,
-    status: memoryStatus,
-    version,
-    text: z.string(),
-    tags: z.array(z.string()).optional(),
-    metadata: z.record(z.string(), anyJson).optional(),
-    ...optionalFields,
-    trust,
-    ...provenanceFields,
-    createdAt: timestamp,
-    updatedAt: timestamp,
-    validFrom: timestamp,
-    recordedAt: timestamp.openapi({ description: "When this version was recorded." }),
-    indexing: z.enum(["lexical", "full"]).optional().openapi({
-      description:
-        "`lexical`: found by its words now, by its meaning soon. Only answers about one memory have this field.",
-    }),
-  })
-  .openapi("Memory");
+export const Memory = shape("Memory", {
+  id: z.string(),
+  userId: z.string(),
+  kind: memoryKind,
+  status: memoryStatus,
+  version,
+  text: z.string(),
+  tags: z.array(z.string()).optional(),
+  metadata: z.record(z.string(), anyJson).optional(),
+  ...optionalFields,
+  trust,
+  ...provenanceFields,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  validFrom: timestamp,
+  recordedAt: timestamp.openapi({ description: "When this version was recorded." }),
+  indexing: z.enum(["lexical", "full"]).optional().openapi({
+    description:
+      "`lexical`: found by its words now, by its meaning soon. Only answers about one memory have this field.",
+  }),
+});
 export type Memory = z.infer<typeof Memory>;
 
-export const Similar = z
-  .object({
-    id: z.string(),
-    text: z.string(),
-    score: z.number().openapi({ description: "Cosine of the vectors of both texts." }),
-  })
-  .openapi("SimilarMemory");
+export const Similar = shape("SimilarMemory", {
+  id: z.string(),
+  text: z.string(),
+  score: z.number().openapi({ description: "Cosine of the vectors of both texts." }),
+});
 export type Similar = z.infer<typeof Similar>;
 
 const similar = z.array(Similar).optional().openapi({
@@ -187,7 +173,7 @@ const similar = z.array(Similar).optional().openapi({
 });
 
 export const Superseded = z
-  .object({ id: z.string(), text: z.string().openapi({ description: "As it was true until now." }) })
+  .object({ id: z.string(), text: string("As it was true until now.") })
   .openapi("SupersededMemory");
 export type Superseded = z.infer<typeof Superseded>;
 
@@ -206,10 +192,7 @@ export const PastMemory = Memory.extend({
 export type PastMemory = z.infer<typeof PastMemory>;
 
 export const memoryPath = userPath.extend({
-  id: z
-    .string()
-    .max(64)
-    .openapi({ param: { name: "id", in: "path" } }),
+  id: z.string().max(64),
 });
 
 export const MemoryList = pageShape(Memory).openapi("MemoryList");

@@ -4,16 +4,20 @@ import { DURATION, durationMs } from "../prompt-cache/duration.ts";
 import {
   anyJson,
   anyJsonDocument,
+  atMost,
   boundedInt,
-  overLimit,
   cursor,
+  excludes,
+  goesWith,
   type Json,
+  overLimit,
   pageLimit,
   pageShape,
   text,
   timestamp,
   wholeNumber,
 } from "./bounds.ts";
+import { boolean, integer, optional, shape, strictShape, string } from "./described.ts";
 
 /** The name of an app's part of the registry. */
 export const namespace = text(limits.namespace)
@@ -42,35 +46,23 @@ export const GetCacheQuery = z
         "With `lease`: waits up to this many milliseconds while another caller creates the value; then 409 `lease_held`.",
     }),
   })
-  .refine(({ lease, wait }) => wait === undefined || lease !== undefined, {
-    path: ["wait"],
-    error: "goes with `lease`",
-  });
+  .refine(...goesWith("wait", "lease", "goes with `lease`"));
 
 export const DeleteCacheQuery = z.strictObject({
-  version: z
-    .string()
-    .optional()
-    .openapi({ description: "Deletes only this version, so that a late delete keeps a newer value." }),
+  version: string("Deletes only this version, so that a late delete keeps a newer value.").optional(),
 });
 
-export const LeaseBody = z
-  .strictObject({
-    leaseMs: leaseMs.openapi({ description: "Time to create the value, in milliseconds.", example: 30_000 }),
-    waitMs: waitMs.optional().openapi({
-      description: "Time to wait while another caller creates it, in milliseconds; 0 unless set.",
-    }),
-  })
-  .openapi("LeaseRequest");
+export const LeaseBody = strictShape("LeaseRequest", {
+  leaseMs: leaseMs.openapi({ description: "Time to create the value, in milliseconds.", example: 30_000 }),
+  waitMs: optional(waitMs, "Time to wait while another caller creates it, in milliseconds; 0 unless set."),
+});
 
 export const ReleaseQuery = z.strictObject({
-  id: z.string().openapi({ description: "The id of the lease." }),
+  id: string("The id of the lease."),
 });
 
 const Lease = z.object({ id: z.string(), expiresAt: timestamp }).openapi("Lease");
-const retryAfterMs = z
-  .int()
-  .openapi({ description: "When the other caller's lease ends. The value may come earlier." });
+const retryAfterMs = integer("When the other caller's lease ends. The value may come earlier.");
 
 export const LeaseAnswer = z
   .discriminatedUnion("status", [
@@ -129,7 +121,7 @@ export const ResolveBody = z
     regions: z
       .array(region)
       .min(1)
-      .refine((list) => list.length <= limits.regions, overLimit(`holds more than ${limits.regions} regions`))
+      .refine(...atMost(limits.regions, `${limits.regions} regions`))
       .optional()
       .openapi({ description: "The regions to cache, in the order of the prompt. Cairn hashes them." }),
     hash: z
@@ -144,21 +136,14 @@ export const ResolveBody = z
     ttl: ttl.optional().openapi({ description: "Time that the provider keeps the resource." }),
     minTokens: tokens.optional().openapi({ description: "Minimum size that the provider caches." }),
     tokens: tokens.optional().openapi({ description: "An estimate of the regions' size." }),
-    leaseMs: leaseMs
-      .optional()
-      .openapi({ description: "Time to create the resource, in milliseconds; 60,000 unless set." }),
-    waitMs: waitMs.optional().openapi({
-      description: "Time to wait while another caller creates it, in milliseconds; 0 unless set.",
-    }),
+    leaseMs: leaseMs.optional().describe("Time to create the resource, in milliseconds; 60,000 unless set."),
+    waitMs: optional(waitMs, "Time to wait while another caller creates it, in milliseconds; 0 unless set."),
   })
   .refine(({ regions, hash }) => regions !== undefined || hash !== undefined, {
     path: ["regions"],
     error: "is required, or `hash` in its place",
   })
-  .refine(({ regions, hash }) => regions === undefined || hash === undefined, {
-    path: ["hash"],
-    error: "takes the place of `regions`: give one of them",
-  })
+  .refine(...excludes("hash", "regions", "takes the place of `regions`: give one of them"))
   .openapi("ResolvePromptCache", {
     example: {
       provider: "google",
@@ -177,9 +162,9 @@ export const StoredResource = z.union([
 ]);
 
 const Breakpoint = z.object({
-  index: z.int().openapi({ description: "Index of the last region of the prefix." }),
+  index: integer("Index of the last region of the prefix."),
   prefixHash: z.string(),
-  likelyWarm: z.boolean().openapi({ description: "Sent within the provider's cache lifetime." }),
+  likelyWarm: boolean("Sent within the provider's cache lifetime."),
   lastUsedAt: timestamp.optional(),
   expiresAt: timestamp.optional(),
 });
@@ -206,12 +191,11 @@ export const ResolveAnswer = z
         status: z.literal("create"),
         key: resource,
         lease: Lease,
-        ttlSeconds: z.int().optional().openapi({ description: "`ttl` in seconds, for the PUT." }),
+        ttlSeconds: integer("`ttl` in seconds, for the PUT.").optional(),
       })
-      .openapi({
-        description:
-          "Create the resource, then call `PUT /v1/cache/{key}?lease={id}&ttlSeconds=…` with `{ name, expiresAt }`.",
-      }),
+      .describe(
+        "Create the resource, then call `PUT /v1/cache/{key}?lease={id}&ttlSeconds=…` with `{ name, expiresAt }`.",
+      ),
     z.object({ status: z.literal("wait"), key: resource, retryAfterMs }),
     z
       .object({ status: z.literal("too-small"), expiresAt: timestamp.optional() })
@@ -226,21 +210,19 @@ export const ResolveAnswer = z
   .openapi("ResolvedPromptCache");
 export type ResolveAnswer = z.infer<typeof ResolveAnswer>;
 
-export const ReportBody = z
-  .strictObject({
-    provider,
-    model,
-    cachedInputTokens: tokens,
-    uncachedInputTokens: tokens,
-    at: z.int().min(0).optional().openapi({ description: "Time of the call; now unless set." }),
-  })
-  .openapi("ReportUsage");
+export const ReportBody = strictShape("ReportUsage", {
+  provider,
+  model,
+  cachedInputTokens: tokens,
+  uncachedInputTokens: tokens,
+  at: z.int().min(0).optional().openapi({ description: "Time of the call; now unless set." }),
+});
 export type ReportBody = z.infer<typeof ReportBody>;
 
 const time = wholeNumber({ min: 0, max: 999_999_999_999_999 }).optional();
 
 export const ListKeysQuery = z.strictObject({
-  prefix: z.string().optional().openapi({ description: "Literal prefix, without wildcards." }),
+  prefix: string("Literal prefix, without wildcards.").optional(),
   limit: pageLimit(100),
   cursor,
 });
@@ -248,12 +230,10 @@ export const ListKeysQuery = z.strictObject({
 export const RegistryKeys = pageShape(
   z.object({
     key: z.string(),
-    version: z.string().optional().openapi({ description: "Of the value; absent if there is none yet." }),
+    version: string("Of the value; absent if there is none yet.").optional(),
     updatedAt: timestamp.optional(),
     expiresAt: timestamp.optional(),
-    leaseUntil: timestamp.optional().openapi({
-      description: "Somebody creates the value, and has until then.",
-    }),
+    leaseUntil: timestamp.optional().describe("Somebody creates the value, and has until then."),
   }),
 ).openapi("RegistryKeys");
 export type RegistryKeys = z.infer<typeof RegistryKeys>;
@@ -275,23 +255,21 @@ const sums = {
 
 export type StatsQuery = z.infer<typeof StatsQuery>;
 
-export const Stats = z
-  .object({
-    items: z.array(
-      z.object({
-        provider,
-        model: z.string(),
-        hour: timestamp.openapi({ description: "Start of the hour." }),
-        ...sums,
-      }),
-    ),
-    total: z
-      .object({
-        ...sums,
-        tokensSaved: z.int().openapi({ description: "Input tokens that were not processed again." }),
-      })
-      .openapi({ description: "For the whole range, not for the page." }),
-    cursor: z.string().optional(),
-  })
-  .openapi("PromptCacheStats");
+export const Stats = shape("PromptCacheStats", {
+  items: z.array(
+    z.object({
+      provider,
+      model: z.string(),
+      hour: timestamp.openapi({ description: "Start of the hour." }),
+      ...sums,
+    }),
+  ),
+  total: z
+    .object({
+      ...sums,
+      tokensSaved: integer("Input tokens that were not processed again."),
+    })
+    .openapi({ description: "For the whole range, not for the page." }),
+  cursor: z.string().optional(),
+});
 export type Stats = z.infer<typeof Stats>;

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { trusts } from "../token.ts";
 import { MemorySource } from "./memory-fields.ts";
+import { shape, string } from "./described.ts";
 
 export const trust = z.enum(trusts).openapi("Trust", {
   description:
@@ -9,31 +10,25 @@ export const trust = z.enum(trusts).openapi("Trust", {
 export type Trust = z.infer<typeof trust>;
 
 /** `tokenId`: the token's `jti`. `prompt`: name and version of the prompt. */
-export const WrittenBy = z
-  .object({
-    tokenId: z.string().optional(),
-    adapter: z.string().optional(),
-    model: z.string().optional(),
-    prompt: z.string().optional(),
-  })
-  .openapi("WrittenBy", { description: "The token, the adapter, the model and its prompt that wrote it." });
+export const WrittenBy = shape("WrittenBy", {
+  tokenId: z.string().optional(),
+  adapter: z.string().optional(),
+  model: z.string().optional(),
+  prompt: z.string().optional(),
+}).openapi({ description: "The token, the adapter, the model and its prompt that wrote it." });
 export type WrittenBy = z.infer<typeof WrittenBy>;
 
 /** Fields of a memory that Cairn sets. */
 export const provenanceFields = {
   writtenBy: WrittenBy.optional(),
-  sources: z
-    .array(MemorySource)
-    .optional()
-    .openapi({ description: "All sources, where there are several; the last 32." }),
+  sources: z.array(MemorySource).optional().describe("All sources, where there are several; the last 32."),
   reasons: z.array(z.string()).optional().openapi({ description: "Why it is quarantined." }),
-  conflictsWith: z.string().optional().openapi({
-    description: "The id of the memory that it would supersede or change, which has a higher trust.",
-  }),
-  waitedAs: z.string().optional().openapi({
-    description:
-      "The id under which a memory waited that became this one by its release. Calls with that id reach this memory.",
-  }),
+  conflictsWith: string(
+    "The id of the memory that it would supersede or change, which has a higher trust.",
+  ).optional(),
+  waitedAs: string(
+    "The id under which a memory waited that became this one by its release. Calls with that id reach this memory.",
+  ).optional(),
 };
 /** The value of the column `provenance`. */
 export type Provenance = {

@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { errors } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { overLimit, cursor } from "./bounds.ts";
+import { atMost, cursor } from "./bounds.ts";
+import { shape, string } from "./described.ts";
 import { memoryFilter } from "./memory-filter.ts";
 import { superseded, version } from "./memory.ts";
 
@@ -11,10 +12,9 @@ export const ReviewQuery = z.strictObject({ cursor });
 
 export const ReviewMemoriesBody = z
   .strictObject({
-    decision: z.enum(["release", "reject"]).openapi({
-      description:
-        "`release`: the memories become live, as by a release of each. `reject`: they are deleted.",
-    }),
+    decision: z
+      .enum(["release", "reject"])
+      .describe("`release`: the memories become live, as by a release of each. `reject`: they are deleted."),
     memories: z
       .array(
         z.strictObject({
@@ -23,10 +23,7 @@ export const ReviewMemoriesBody = z
         }),
       )
       .min(1)
-      .refine(
-        (list) => list.length <= limits.memoriesPerBatch,
-        overLimit(`holds more than ${limits.memoriesPerBatch} memories`),
-      )
+      .refine(...atMost(limits.memoriesPerBatch, `${limits.memoriesPerBatch} memories`))
       .optional(),
     filter: memoryFilter.omit({ status: true }).optional().openapi({
       description:
@@ -42,33 +39,28 @@ export const ReviewMemoriesBody = z
   .openapi("ReviewMemories", { example: { decision: "release", memories: [{ id: "0197…" }] } });
 export type ReviewMemoriesBody = z.infer<typeof ReviewMemoriesBody>;
 
-export const ReviewedMemory = z
-  .object({
-    id: z.string().openapi({ description: "The id under which it waited." }),
-    outcome: z.enum(["released", "rejected", "gone", "failed"]).openapi({
-      description: "`gone`: nothing waited under this id that could be rejected. `failed`: it is as it was.",
-    }),
-    memoryId: z.string().optional().openapi({ description: "The memory that a released one is now." }),
-    version: version.optional(),
-    superseded,
-    error: z
-      .object({
-        // The codes are the keys of the table.
-        code: z.enum(Object.keys(errors) as [keyof typeof errors]),
-        message: z.string(),
-      })
-      .optional(),
-  })
-  .openapi("ReviewedMemory");
+export const ReviewedMemory = shape("ReviewedMemory", {
+  id: string("The id under which it waited."),
+  outcome: z.enum(["released", "rejected", "gone", "failed"]).openapi({
+    description: "`gone`: nothing waited under this id that could be rejected. `failed`: it is as it was.",
+  }),
+  memoryId: string("The memory that a released one is now.").optional(),
+  version: version.optional(),
+  superseded,
+  error: z
+    .object({
+      // The codes are the keys of the table.
+      code: z.enum(Object.keys(errors) as [keyof typeof errors]),
+      message: z.string(),
+    })
+    .optional(),
+});
 export type ReviewedMemory = z.infer<typeof ReviewedMemory>;
 
-export const ReviewedMemories = z
-  .object({
-    items: z.array(ReviewedMemory).openapi({ description: "In the order of the request, each id once." }),
-    cursor: z.string().optional().openapi({
-      description:
-        "More of what waited when the first call came matches. The next call takes it, with the same body.",
-    }),
-  })
-  .openapi("ReviewedMemories");
+export const ReviewedMemories = shape("ReviewedMemories", {
+  items: z.array(ReviewedMemory).openapi({ description: "In the order of the request, each id once." }),
+  cursor: string(
+    "More of what waited when the first call came matches. The next call takes it, with the same body.",
+  ).optional(),
+});
 export type ReviewedMemories = z.infer<typeof ReviewedMemories>;

@@ -3,11 +3,12 @@ import { speakerOf } from "../conversation/speakers.ts";
 import { isWithin, limits } from "../limits.ts";
 import {
   anyJson,
-  overLimit,
-  OVER_LIMIT,
+  atMost,
   cursor,
   metadata,
   nullableMetadata,
+  OVER_LIMIT,
+  overLimit,
   pageLimit,
   pageShape,
   plainObject,
@@ -15,6 +16,7 @@ import {
   timestamp,
   wholeNumber,
 } from "./bounds.ts";
+import { integer, optional, shape, strictShape, string } from "./described.ts";
 import { messageTime } from "./message-time.ts";
 import { age } from "./retention.ts";
 
@@ -24,10 +26,9 @@ export const indexing = z.enum(["lexical", "full"]).openapi({
     "`lexical`: messages are found by their words only. `full`: by their meaning too. `full` unless set, or unless `MESSAGE_INDEXING` of the deployment differs. For a fork: the messages appended to it.",
 });
 
-export const retention = age.openapi({
-  description:
-    "The thread's messages are deleted at this age, or earlier by a rule of the user or the tenant.",
-});
+export const retention = age.describe(
+  "The thread's messages are deleted at this age, or earlier by a rule of the user or the tenant.",
+);
 
 const speaker = text(limits.speaker);
 /** Names of users of a thread that are those of its owner. */
@@ -39,17 +40,15 @@ export const owners = z
 /** May be empty: a user may delete the whole title. */
 const title = text(limits.name, 0);
 
-export const CreateThreadBody = z
-  .strictObject({
-    title: title.optional().openapi({ description: "`New conversation` unless set." }),
-    agent: name.optional(),
-    resourceSlug: name.optional(),
-    recordId: name.optional(),
-    metadata: metadata.optional(),
-    indexing: indexing.optional(),
-    retention: retention.optional(),
-  })
-  .openapi("CreateThread", { example: { title: "Planning the move", agent: "planner" } });
+export const CreateThreadBody = strictShape("CreateThread", {
+  title: title.optional().openapi({ description: "`New conversation` unless set." }),
+  agent: name.optional(),
+  resourceSlug: name.optional(),
+  recordId: name.optional(),
+  metadata: metadata.optional(),
+  indexing: indexing.optional(),
+  retention: retention.optional(),
+}).openapi({ example: { title: "Planning the move", agent: "planner" } });
 export type CreateThreadBody = z.infer<typeof CreateThreadBody>;
 
 export const PatchThreadBody = z
@@ -70,43 +69,34 @@ export const PatchThreadBody = z
 export type PatchThreadBody = z.infer<typeof PatchThreadBody>;
 
 /** Repeats the fields: an OpenAPI `allOf` of strict objects refuses every body. */
-export const ForkBody = z
-  .strictObject({
-    ...CreateThreadBody.shape,
-    at: z.int().min(1).optional().openapi({
-      description: "The seq of the last message that the fork shares; the thread's last unless set.",
-    }),
-  })
-  .openapi("Fork", { description: "Fields that are not set come from the origin.", example: { at: 4 } });
+export const ForkBody = strictShape("Fork", {
+  ...CreateThreadBody.shape,
+  at: z.int().min(1).optional().openapi({
+    description: "The seq of the last message that the fork shares; the thread's last unless set.",
+  }),
+}).openapi({ description: "Fields that are not set come from the origin.", example: { at: 4 } });
 export type ForkBody = z.infer<typeof ForkBody>;
 
-export const Thread = z
-  .object({
-    id: z.string(),
-    userId: z.string().optional().openapi({ description: "Absent for a thread without a user." }),
-    title: z.string(),
-    agent: z.string().optional(),
-    resourceSlug: z.string().optional(),
-    recordId: z.string().optional(),
-    metadata: z.record(z.string(), anyJson).optional(),
-    indexing: indexing.optional(),
-    retention: retention.optional(),
-    owners: owners.optional().openapi({
-      description: "The names that are the owner's, as the last ingest with `owners` gave them.",
-    }),
-    forkedFrom: z.object({ threadId: z.string(), seq: z.int() }).optional(),
-    length: z.int().openapi({ description: "Number of messages in the thread." }),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  })
-  .openapi("Thread");
+export const Thread = shape("Thread", {
+  id: z.string(),
+  userId: string("Absent for a thread without a user.").optional(),
+  title: z.string(),
+  agent: z.string().optional(),
+  resourceSlug: z.string().optional(),
+  recordId: z.string().optional(),
+  metadata: z.record(z.string(), anyJson).optional(),
+  indexing: indexing.optional(),
+  retention: retention.optional(),
+  owners: optional(owners, "The names that are the owner's, as the last ingest with `owners` gave them."),
+  forkedFrom: z.object({ threadId: z.string(), seq: z.int() }).optional(),
+  length: integer("Number of messages in the thread."),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
 export type Thread = z.infer<typeof Thread>;
 
 export const threadPath = z.object({
-  id: z.string().openapi({
-    param: { name: "id", in: "path" },
-    description: "`<userHash>.<uuid v7>`, as answered at creation.",
-  }),
+  id: string("`<userHash>.<uuid v7>`, as answered at creation."),
 });
 
 export const ListThreadsQuery = z.strictObject({
@@ -175,17 +165,13 @@ export const message = plainObject<Message>()
 
 const toolCallIds = z
   .array(text(limits.toolCallId, 0))
-  .refine((ids) => ids.length <= limits.toolCallIds, overLimit("holds more than 1,000 ids"))
+  .refine(...atMost(limits.toolCallIds, "1,000 ids"))
   .optional();
 
 export const AppendBody = z
   .strictObject({
     messages: z.array(message),
-    expectedLength: z
-      .int()
-      .min(0)
-      .optional()
-      .openapi({ description: "Appends only if the thread has this many messages; else 409." }),
+    expectedLength: optional(z.int().min(0), "Appends only if the thread has this many messages; else 409."),
     validate: z.enum(["loose", "strict"]).optional().openapi({
       description:
         "`messages` is then the whole conversation. If it continues the stored one (see /validate), its new messages are appended; else 409.",
@@ -210,13 +196,11 @@ export const AppendBody = z
 export type AppendBody = z.infer<typeof AppendBody>;
 
 /** A remark on a message that was stored as it came. */
-export const MessageNote = z
-  .object({
-    index: z.int().openapi({ description: "Index in `messages`." }),
-    code: z.literal("unknown_role"),
-    message: z.string(),
-  })
-  .openapi("MessageNote");
+export const MessageNote = shape("MessageNote", {
+  index: integer("Index in `messages`."),
+  code: z.literal("unknown_role"),
+  message: z.string(),
+});
 export type MessageNote = z.infer<typeof MessageNote>;
 
 /** Absent if there is nothing to note. */
@@ -225,17 +209,12 @@ export const notes = z
   .optional()
   .openapi({ description: "Messages whose `role` no rule knows; absent if there is none." });
 
-export const AppendAnswer = z
-  .object({
-    length: z.int().openapi({ description: "Number of messages in the thread now." }),
-    firstSeq: z
-      .int()
-      .optional()
-      .openapi({ description: "Seq of the first appended message; absent if there is none." }),
-    lastSeq: z.int().optional(),
-    notes,
-  })
-  .openapi("Appended");
+export const AppendAnswer = shape("Appended", {
+  length: integer("Number of messages in the thread now."),
+  firstSeq: integer("Seq of the first appended message; absent if there is none.").optional(),
+  lastSeq: z.int().optional(),
+  notes,
+});
 
 const seqBound = (description: string) =>
   wholeNumber({ min: 0, max: 2 ** 31 })
@@ -261,7 +240,7 @@ export type ReadMessagesQuery = z.infer<typeof ReadMessagesQuery>;
 
 export const MessageList = pageShape(
   z.object({
-    seq: z.int().openapi({ description: "Grows within the thread, from 1. No seq is used twice." }),
+    seq: integer("Grows within the thread, from 1. No seq is used twice."),
     message: z.record(z.string(), anyJson).openapi({ type: "object", additionalProperties: true }),
     createdAt: timestamp,
     compaction: z
@@ -272,60 +251,50 @@ export const MessageList = pageShape(
 ).openapi("MessageList");
 
 export const messagePath = threadPath.extend({
-  seq: wholeNumber({ min: 1, max: 2 ** 31 }).openapi({
-    param: { name: "seq", in: "path" },
-  }),
+  seq: wholeNumber({ min: 1, max: 2 ** 31 }),
 });
 
-export const CompactBody = z
-  .strictObject({
-    summary: z
-      .union([z.string().min(1), message])
-      .openapi({ description: "A string, which becomes a system message, or a message." }),
-    to: z.int().min(1).openapi({ description: "Seq of the last message that the summary replaces." }),
-    from: z.int().min(1).optional().openapi({ description: "Seq of the first one; 1 unless set." }),
-  })
-  .openapi("Compact", { example: { summary: "They planned the move to Lisbon.", to: 40 } });
+export const CompactBody = strictShape("Compact", {
+  summary: z
+    .union([z.string().min(1), message])
+    .openapi({ description: "A string, which becomes a system message, or a message." }),
+  to: z.int().min(1).openapi({ description: "Seq of the last message that the summary replaces." }),
+  from: z.int().min(1).optional().openapi({ description: "Seq of the first one; 1 unless set." }),
+}).openapi({ example: { summary: "They planned the move to Lisbon.", to: 40 } });
 
 export type CompactBody = z.infer<typeof CompactBody>;
 
-export const Compaction = z
-  .object({
-    id: z.string(),
-    from: z.int(),
-    to: z.int(),
-    summary: z.record(z.string(), anyJson),
-    createdAt: timestamp,
-  })
-  .openapi("Compaction");
+export const Compaction = shape("Compaction", {
+  id: z.string(),
+  from: z.int(),
+  to: z.int(),
+  summary: z.record(z.string(), anyJson),
+  createdAt: timestamp,
+});
 
 export const compactionPath = threadPath.extend({
-  compaction: z.string().openapi({ param: { name: "compaction", in: "path" } }),
+  compaction: z.string(),
 });
 
 export const ListCompactionsQuery = z.strictObject({ limit: pageLimit(50), cursor });
 
 export const CompactionList = pageShape(Compaction).openapi("CompactionList");
 
-export const ValidateBody = z
-  .strictObject({
-    messages: z.array(message).openapi({ description: "The whole conversation." }),
-    mode: z.enum(["loose", "strict"]).optional().openapi({ description: "`strict` unless set." }),
-    approvedToolCallIds: toolCallIds,
-    rejectedToolCallIds: toolCallIds,
-  })
-  .openapi("Validate");
+export const ValidateBody = strictShape("Validate", {
+  messages: z.array(message).openapi({ description: "The whole conversation." }),
+  mode: z.enum(["loose", "strict"]).optional().openapi({ description: "`strict` unless set." }),
+  approvedToolCallIds: toolCallIds,
+  rejectedToolCallIds: toolCallIds,
+});
 
 export type ValidateBody = z.infer<typeof ValidateBody>;
 
-export const Verdict = z
-  .object({
-    ok: z.boolean(),
-    code: z.string().optional().openapi({ example: "forged-tool-result" }),
-    reason: z.string().optional(),
-    index: z.int().optional().openapi({ description: "Index of the first wrong message in the request." }),
-  })
-  .openapi("Verdict");
+export const Verdict = shape("Verdict", {
+  ok: z.boolean(),
+  code: z.string().optional().openapi({ example: "forged-tool-result" }),
+  reason: z.string().optional(),
+  index: integer("Index of the first wrong message in the request.").optional(),
+});
 
 export const ListAllThreadsQuery = ListThreadsQuery.omit({ order: true });
 

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { limits } from "../limits.ts";
 import { FORMAT, type OUTCOMES } from "../transfer/format.ts";
 import { cursor, metadata, pageLimit, pageShape, text, userId } from "./bounds.ts";
+import { boolean, integer, optional, shape } from "./described.ts";
 import { entryKey } from "./entry.ts";
 import {
   memoryKind,
@@ -156,38 +157,31 @@ const tally = z
   })
   .openapi({ description: "Number of lines by type." });
 
-export const ImportAnswer = z
-  .object({
-    lines: z.int().openapi({ description: "Number of lines read." }),
-    complete: z.boolean().openapi({
-      description: "True if the last line of an export was among them: always, except for a part.",
-    }),
-    imported: tally,
-    there: tally.openapi({ description: "Lines that were stored already, and stay unchanged." }),
-    expired: tally,
-    leftOut: tally.openapi({
-      description:
-        "Lines that were not imported: of threads that existed before, or were deleted since. If there are any, " +
-        "the user does not have everything in the export.",
-    }),
-    threadIds: z.object({ from: z.string(), to: z.string() }).optional().openapi({
-      description: "For an import to another user: the part before the `.` in each thread id changes.",
-    }),
-  })
-  .openapi("Imported");
+export const ImportAnswer = shape("Imported", {
+  lines: integer("Number of lines read."),
+  complete: boolean("True if the last line of an export was among them: always, except for a part."),
+  imported: tally,
+  there: tally.openapi({ description: "Lines that were stored already, and stay unchanged." }),
+  expired: tally,
+  leftOut: tally.openapi({
+    description:
+      "Lines that were not imported: of threads that existed before, or were deleted since. If there are any, " +
+      "the user does not have everything in the export.",
+  }),
+  threadIds: z.object({ from: z.string(), to: z.string() }).optional().openapi({
+    description: "For an import to another user: the part before the `.` in each thread id changes.",
+  }),
+});
 export type ImportAnswer = z.infer<typeof ImportAnswer>;
 /** Outcomes of a valid line. */
 export type ImportCounts = Pick<ImportAnswer, (typeof OUTCOMES)[number]>;
 
 export const ImportQuery = z.strictObject({
-  part: z
-    .enum(["true", "false"])
-    .optional()
-    .openapi({
-      description:
-        "The body is a part of an export, whose last line is missing or counts other lines. Cairn cannot detect a missing " +
-        "line: make sure that all parts are complete before you send them.",
-    }),
+  part: optional(
+    z.enum(["true", "false"]),
+    "The body is a part of an export, whose last line is missing or counts other lines. Cairn cannot detect a missing " +
+      "line: make sure that all parts are complete before you send them.",
+  ),
 });
 export const ListUsersQuery = z.strictObject({ limit: pageLimit(100), cursor });
 export const UserList = pageShape(z.object({ userId: z.string(), userHash: z.string() })).openapi("UserList");

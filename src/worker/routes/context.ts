@@ -22,7 +22,7 @@ import { rawJson, wrapTime } from "../http/answer.ts";
 import { context } from "../use-cases/context.ts";
 
 const tenantProfilePath = z.object({
-  profile: name.openapi({ param: { name: "profile", in: "path" }, example: "support" }),
+  profile: name.openapi({ example: "support" }),
 });
 const profilePath = userPath.extend(tenantProfilePath.shape);
 
