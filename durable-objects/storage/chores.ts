@@ -9,6 +9,13 @@ export interface Chore {
   nextDue(now: number): number | null;
 }
 
+/** The first of some times at which work is due; null if none is. */
+export const earliest = (...times: readonly (number | null)[]): number | null =>
+  times.reduce(
+    (first, time) => (first === null || time === null ? (first ?? time) : Math.min(first, time)),
+    null,
+  );
+
 /** A chore that fails for good still rings an alarm, which costs a row and a request. */
 const LAST_RETRY_MS = 60 * 60_000;
 

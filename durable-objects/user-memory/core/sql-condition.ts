@@ -1,5 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import type { SqlPart } from "../../storage/sql.ts";
 
 const dialect = new SQLiteSyncDialect();
 
@@ -21,12 +22,12 @@ export const chosenFrom = (table: string, column: string): string =>
   `(SELECT value AS chosen FROM json_each(?)) CROSS JOIN ${table} ON ${column} = chosen`;
 
 /** The one of these statements that selects the fewest rows, if these are `most` at most; null otherwise. */
-export function narrowest(
+export function narrowest<Select extends SqlPart>(
   sql: SqlStorage,
-  selects: readonly SqlCondition[],
+  selects: readonly Select[],
   most: number,
-): SqlCondition | null {
-  let best: SqlCondition | null = null;
+): Select | null {
+  let best: Select | null = null;
   let fewest = most;
   for (const select of selects) {
     const { rows } = sql

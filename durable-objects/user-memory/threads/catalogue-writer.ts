@@ -2,13 +2,16 @@ import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
 import { ErasedWrite } from "../../../src/platform/d1/write-errors.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { earliest } from "../../storage/chores.ts";
 import type { Failures } from "../../storage/failures.ts";
 import { serialQueue } from "../../storage/serial-queue.ts";
+import { part, raw, type Sql, type SqlPart } from "../../storage/sql.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
-import type { CatalogueAttempts } from "./catalogue-attempts.ts";
 import { LIVE_IDS } from "./thread-store.ts";
 
+/** A row on its way to D1 may still land: D1 ends a statement after 30 s. */
+export const LANDS_WITHIN_MS = 60_000;
 /** Appends of an hour reach the catalogue together: only the list of all threads is that much behind. */
 const TOUCH_AFTER_MS = 60 * 60_000;
 const LAST_RETRY_MS = 60 * 60_000;
@@ -19,15 +22,15 @@ const REMOVAL = "removal from the catalogue of threads";
 /** Threads that one drain writes. */
 const SLICE = 100;
 
-type Change = { thread_id: string; due_at: number; version: number };
+/** `row`: null if the thread is gone. */
+type Pending = { id: string; version: number; row: ThreadRow | null };
 type CatalogueWriterDependencies = {
-  sql: SqlStorage;
+  sql: Sql;
   catalogue: ThreadCatalogue;
   /** The thread's row as it is now, or null if it is gone. */
   rowOf: (threadId: string) => ThreadRow | null;
   erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
   owner: Pick<OwnerRecord, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
-  attempts: Pick<CatalogueAttempts, "known">;
   failures: Failures;
   alarms: Pick<AlarmScheduler, "scheduleBy">;
   now: () => number;
@@ -36,6 +39,8 @@ type CatalogueWriterDependencies = {
 /**
  * Keeps the catalogue of threads in D1 like the threads. What changes is noted in the transaction of the change, so
  * that a crash or an outage only delays the catalogue; what is written is the state of the moment, never a difference.
+ * Owns the SQL of `catalogue_changes` and of `catalogue_attempts`: writes whose outcome nobody knows, as D1 has not answered, or
+ * the object died while it waited. Such a write may bring back the row of a thread that was erased meanwhile.
  */
 export class CatalogueWriter {
   /** Writes of the catalogue go one after another: an older state must not reach D1 after a newer one. */
@@ -49,21 +54,18 @@ export class CatalogueWriter {
 
   /** The thread began, changed or went. */
   enqueue(threadId: string, dueAt = this.#deps.now()): void {
-    this.#deps.sql.exec(
-      `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
-       ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2, version = version + 1`,
-      threadId,
-      dueAt,
-    );
+    this.#enqueue(part`SELECT ${threadId} AS id`, dueAt);
   }
 
   /** D1 may have lost the row of any thread: each that is not deleted is written once more. */
   enqueueAll(): void {
-    this.#deps.sql.exec(
-      `INSERT INTO catalogue_changes (thread_id, due_at) SELECT id, ?1 FROM (${LIVE_IDS}) WHERE TRUE
-       ON CONFLICT (thread_id) DO UPDATE SET due_at = ?1, version = version + 1`,
-      this.#deps.now(),
-    );
+    this.#enqueue(raw(LIVE_IDS), this.#deps.now());
+  }
+
+  #enqueue(ids: SqlPart, dueAt: number): void {
+    this.#deps.sql.run`
+      INSERT INTO catalogue_changes (thread_id, due_at) SELECT id, ${dueAt} FROM (${ids}) WHERE TRUE
+      ON CONFLICT (thread_id) DO UPDATE SET due_at = excluded.due_at, version = version + 1`;
   }
 
   /**
@@ -72,20 +74,15 @@ export class CatalogueWriter {
    */
   enqueueLater(threadId: string): number {
     const dueAt = this.#deps.now() + TOUCH_AFTER_MS;
-    this.#deps.sql.exec(
-      `INSERT INTO catalogue_changes (thread_id, due_at) VALUES (?1, ?2)
-       ON CONFLICT (thread_id) DO UPDATE SET version = version + 1 WHERE ?3`,
-      threadId,
-      dueAt,
-      this.#draining ? 1 : 0,
-    );
+    this.#deps.sql.run`
+      INSERT INTO catalogue_changes (thread_id, due_at) VALUES (${threadId}, ${dueAt})
+      ON CONFLICT (thread_id) DO UPDATE SET version = version + 1 WHERE ${this.#draining ? 1 : 0}`;
     return dueAt;
   }
 
   /** True if a change of the thread is still to be written. */
   isPending(threadId: string): boolean {
-    const change = "SELECT 1 FROM catalogue_changes WHERE thread_id = ?";
-    return this.#deps.sql.exec(change, threadId).toArray().length > 0;
+    return this.#deps.sql.has`SELECT 1 FROM catalogue_changes WHERE thread_id = ${threadId}`;
   }
 
   /** Writes what is due, this thread first. What D1 does not take stays due for the alarm: no thread fails for it. */
@@ -94,11 +91,8 @@ export class CatalogueWriter {
   }
 
   nextDue(): number | null {
-    const { first } = this.#deps.sql
-      .exec<{ first: number | null }>("SELECT MIN(due_at) AS first FROM catalogue_changes")
-      .one();
-    const user = this.#deps.owner.nextDue();
-    return first === null || user === null ? (first ?? user) : Math.min(first, user);
+    const { sql, owner } = this.#deps;
+    return earliest(sql.value<number | null>`SELECT MIN(due_at) FROM catalogue_changes`, owner.nextDue());
   }
 
   /** D1 took a write. If it was away, nothing waits for the end of a long pause. */
@@ -106,47 +100,62 @@ export class CatalogueWriter {
     const { sql, failures, alarms, now } = this.#deps;
     const failed = [NAME, REMOVAL].filter((name) => failures.succeeded(name));
     if (failed.length === 0) return;
-    sql.exec("UPDATE catalogue_changes SET due_at = ?1 WHERE due_at > ?1", now());
+    sql.run`UPDATE catalogue_changes SET due_at = ${now()} WHERE due_at > ${now()}`;
     alarms.scheduleBy(this.nextDue());
   }
 
+  /** Notes that a write of these threads may land from now on: before it begins, as the object may die. Returns its id. */
+  noteAttempt(threadIds: readonly string[]): string {
+    const { sql, now } = this.#deps;
+    const id = crypto.randomUUID();
+    this.#pruneAttempts();
+    sql.run`
+      INSERT INTO catalogue_attempts (id, lands_until, threads)
+      VALUES (${id}, ${now() + LANDS_WITHIN_MS}, ${JSON.stringify(threadIds)})`;
+    return id;
+  }
+
+  /** The time up to which a row of the thread may land; 0 if none may, and then no attempt names the thread. */
+  landsUntil(threadId: string): number {
+    this.#pruneAttempts();
+    return this.#deps.sql.value`
+      SELECT COALESCE(MAX(lands_until), 0) FROM catalogue_attempts
+      WHERE EXISTS (SELECT 1 FROM json_each(threads) WHERE value = ${threadId})`;
+  }
+
+  #pruneAttempts(): void {
+    const { sql, now } = this.#deps;
+    sql.run`DELETE FROM catalogue_attempts WHERE lands_until <= ${now()}`;
+  }
+
   async #drain(first: string): Promise<void> {
-    const { sql, catalogue, attempts, erasureEpoch, rowOf, now } = this.#deps;
-    const due = sql
-      .exec<Change>(
-        "SELECT * FROM catalogue_changes WHERE due_at <= ? ORDER BY thread_id = ? DESC, due_at LIMIT ?",
-        now(),
-        first,
-        SLICE,
-      )
-      .toArray();
+    const { sql, owner, erasureEpoch, rowOf, now } = this.#deps;
+    const due = sql.rows<{ id: string; version: number }>`
+      SELECT thread_id AS id, version FROM catalogue_changes WHERE due_at <= ${now()}
+      ORDER BY thread_id = ${first} DESC, due_at LIMIT ${SLICE}`;
     // With other rows it goes at once: it is no write of its own then.
-    const user = this.#deps.owner.uncatalogued(due.length > 0 ? Infinity : now());
+    const user = owner.uncatalogued(due.length > 0 ? Infinity : now());
     if (due.length === 0 && user === null) return;
     const { current: epoch } = erasureEpoch;
-    const rows = due.map(({ thread_id: id }) => ({ id, row: rowOf(id) }));
-    const put = rows.flatMap(({ row }) => (row === null ? [] : [row]));
-    const remove = rows.filter(({ row }) => row === null).map(({ id }) => id);
+    const changes = due.map(({ id, version }): Pending => ({ id, version, row: rowOf(id) }));
+    const put = changes.flatMap(({ row }) => row ?? []);
+    const remove = changes.flatMap(({ id, row }) => (row === null ? id : []));
     let again = false;
     this.#draining = true;
     try {
-      const write = () => catalogue.apply({ put, remove, epoch, ...(user && { user }) });
-      await (put.length === 0
-        ? write()
-        : attempts.known(
-            put.map(({ id }) => id),
-            write,
-          ));
+      await this.#apply({ put, remove, epoch, ...(user && { user }) });
       // After an erasure, a row with the same id may stand for a new change.
       if (erasureEpoch.current !== epoch) return;
-      this.#written(due);
-      if (user !== null) this.#deps.owner.catalogued();
+      // A change that came meanwhile has another version, and stays.
+      for (const { id, version } of changes)
+        sql.run`DELETE FROM catalogue_changes WHERE thread_id = ${id} AND version = ${version}`;
+      if (user !== null) owner.catalogued();
       this.succeeded();
     } catch (error) {
       console.error({ message: "the catalogue of threads was not written", error: String(error) });
       if (error instanceof ErasedWrite) erasureEpoch.reach(error);
       // D1 takes it in the epoch that it knows.
-      if (erasureEpoch.current === epoch) this.#putOff(due, new Set(remove));
+      if (erasureEpoch.current === epoch) this.#putOff(changes);
       else if (error instanceof ErasedWrite) again = true;
     } finally {
       this.#draining = false;
@@ -154,24 +163,28 @@ export class CatalogueWriter {
     if (again) await this.#drain(first);
   }
 
-  /** A change that came meanwhile has another version, and stays. */
-  #written(changes: readonly Change[]): void {
-    for (const { thread_id: id, version } of changes)
-      this.#deps.sql.exec("DELETE FROM catalogue_changes WHERE thread_id = ? AND version = ?", id, version);
+  /** An attempt is known once D1 has answered. A removal needs none: it brings no row back. */
+  async #apply(changes: Parameters<ThreadCatalogue["apply"]>[0]): Promise<void> {
+    const { sql, catalogue } = this.#deps;
+    const attempt = changes.put.length === 0 ? null : this.noteAttempt(changes.put.map(({ id }) => id));
+    const forget = () => attempt && sql.run`DELETE FROM catalogue_attempts WHERE id = ${attempt}`;
+    try {
+      await catalogue.apply(changes);
+      forget();
+    } catch (error) {
+      if (error instanceof ErasedWrite) forget();
+      throw error;
+    }
   }
 
-  #putOff(changes: readonly Change[], removed: ReadonlySet<string>): void {
+  #putOff(changes: readonly Pending[]): void {
     const { sql, failures, owner } = this.#deps;
     const now = this.#deps.now();
     const later = failures.failed(NAME, { now, last: LAST_RETRY_MS });
-    const soon =
-      removed.size === 0 ? later : failures.failed(REMOVAL, { now, last: LAST_RETRY_OF_REMOVAL_MS });
+    const removes = changes.some(({ row }) => row === null);
+    const soon = removes ? failures.failed(REMOVAL, { now, last: LAST_RETRY_OF_REMOVAL_MS }) : later;
     owner.putOff(later);
-    for (const { thread_id: id } of changes)
-      sql.exec(
-        "UPDATE catalogue_changes SET due_at = ? WHERE thread_id = ?",
-        removed.has(id) ? soon : later,
-        id,
-      );
+    for (const { id, row } of changes)
+      sql.run`UPDATE catalogue_changes SET due_at = ${row === null ? soon : later} WHERE thread_id = ${id}`;
   }
 }

@@ -1,8 +1,9 @@
 import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
+import { inline, isInline } from "../../storage/inline.ts";
+import { inSlices, part, raw, Sql } from "../../storage/sql.ts";
 import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
-import { inline, isInline } from "../../storage/inline.ts";
 import { documentOf } from "./message-documents.ts";
 import { hides } from "./hidden-messages.ts";
 import { standingIn } from "../../../src/domain/context/standing.ts";
@@ -25,21 +26,24 @@ const TEXTS = [
 /** Messages that one statement reads. */
 const SLICE = 256;
 
-/** Looks among the last messages of a range only: there may be none of the role for very long. */
-const OF_ROLE = `AND position > (SELECT MAX(position) FROM messages WHERE position BETWEEN ? AND ?) - 4000 AND role = ?`;
-const NOT_HIDDEN = `AND NOT ${hides("?", `messages.position % ${SLOTS}`)}`;
+const SEQ = raw(`messages.position % ${SLOTS}`);
+const STAYS = raw(notTombstoned("position"));
+const BODY = raw(inline("body"));
+/** Condition on the messages of a role. Looks among the last messages of a range only: there may be none for very long. */
+const ofRole = (role: string, [from, to]: PositionRange) => part`
+  position > (SELECT MAX(position) FROM messages WHERE position BETWEEN ${from} AND ${to}) - 4000 AND role = ${role}`;
 
 /**
  * Messages by their position. Owns the SQL of `messages` and `message_parts`. No read shows messages with a tombstone; a
  * range is within one thread.
  */
 export class MessageStore {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   readonly #tombstones: TombstoneRanges;
   #deleted = 0;
 
   constructor(sql: SqlStorage) {
-    this.#sql = sql;
+    this.#sql = new Sql(sql);
     this.#tombstones = new TombstoneRanges(sql);
   }
 
@@ -61,26 +65,17 @@ export class MessageStore {
   ): string {
     const document = documentOf(message);
     const standing = isOwner && isPerson(trust) ? standingIn(message, document.text) : null;
-    this.#sql.exec(
-      `INSERT INTO messages (position, created_at, role, standing, passages, trust, appended_at, document, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      position,
-      createdAt,
-      document.text === "" ? null : document.role,
-      standing && (standing.isOrder ? ORDER : PREFERENCE),
-      standing && JSON.stringify(standing.passages),
-      isPerson(trust) ? null : trust,
-      createdAt > now ? now : null,
-      isInline(body) || document.text === "" ? null : JSON.stringify(document),
-      body.subarray(0, PART),
-    );
+    const role = document.text === "" ? null : document.role;
+    this.#sql.run`
+      INSERT INTO messages (position, created_at, role, standing, passages, trust, appended_at, document, body)
+      VALUES (${position}, ${createdAt}, ${role},
+        ${standing && (standing.isOrder ? ORDER : PREFERENCE)}, ${standing && JSON.stringify(standing.passages)},
+        ${isPerson(trust) ? null : trust}, ${createdAt > now ? now : null},
+        ${isInline(body) || role === null ? null : JSON.stringify(document)}, ${body.subarray(0, PART)})`;
     for (let start = PART; start < body.byteLength; start += PART)
-      this.#sql.exec(
-        "INSERT INTO message_parts (position, part, body) VALUES (?, ?, ?)",
-        position,
-        start / PART,
-        body.subarray(start, start + PART),
-      );
+      this.#sql.run`
+        INSERT INTO message_parts (position, part, body)
+        VALUES (${position}, ${start / PART}, ${body.subarray(start, start + PART)})`;
     return document.text;
   }
 
@@ -100,56 +95,43 @@ export class MessageStore {
   ): Generator<StoredMessage> {
     const newest = order === "newest";
     const limit = Math.min(slice, SLICE);
-    for (let [from, to] = this.#tombstones.staying(range); ;) {
-      // Raw, since to name the columns of each row takes as long as to read it.
-      const rows = this.#sql
-        .exec(
-          `SELECT position, ${inline("body")}, created_at FROM messages WHERE position BETWEEN ? AND ?
-             ${role === undefined ? "" : OF_ROLE} ${hiddenIn === null ? "" : NOT_HIDDEN}
-           ORDER BY position ${newest ? "DESC" : "ASC"} LIMIT ?`,
-          from,
-          to,
-          ...(role === undefined ? [] : [from, to, role]),
-          ...(hiddenIn === null ? [] : [hiddenIn]),
-          limit,
-        )
-        .raw<Row>();
-      const read = [...rows];
-      for (const [position, body, createdAt] of read)
-        yield { seq: seqOf(position), body: this.#body(position, body), createdAt };
-      const last = read.at(-1);
-      if (last === undefined || read.length < limit) return;
-      if (newest) to = last[0] - 1;
-      else from = last[0] + 1;
-    }
+    const [first, last] = this.#tombstones.staying(range);
+    const rows = inSlices<Row>(limit, (before) => {
+      const from = before !== undefined && !newest ? before[0] + 1 : first;
+      const to = before !== undefined && newest ? before[0] - 1 : last;
+      return this.#sql.lists`
+        SELECT position, ${BODY}, created_at FROM messages WHERE position BETWEEN ${from} AND ${to}
+          AND ${role === undefined ? raw("TRUE") : ofRole(role, [from, to])}
+          AND ${hiddenIn === null ? raw("TRUE") : part`NOT ${hides(hiddenIn, SEQ)}`}
+        ORDER BY position ${raw(newest ? "DESC" : "ASC")} LIMIT ${limit}`;
+    });
+    for (const [position, body, createdAt] of rows)
+      yield { seq: seqOf(position), body: this.#body(position, body), createdAt };
   }
 
   /** True if a message is marked: it holds an instruction or a preference of its user. */
   isStanding(position: number): boolean {
-    const marked = "SELECT 1 FROM messages WHERE position = ? AND standing IS NOT NULL";
-    return this.#sql.exec(marked, position).toArray().length > 0;
+    return this.#sql.has`SELECT 1 FROM messages WHERE position = ${position} AND standing IS NOT NULL`;
   }
 
   /** The time since when a person or a backend has said it: no later than its append. Null if a model, a tool or an import has. */
   saidByPersonAt(position: number): number | null {
-    const byPerson =
-      "SELECT COALESCE(appended_at, created_at) AS at FROM messages WHERE position = ? AND trust IS NULL";
-    const [row] = this.#sql.exec<{ at: number }>(byPerson, position).toArray();
-    return row?.at ?? null;
+    const [at] = this.#sql.column<number>`
+      SELECT COALESCE(appended_at, created_at) FROM messages WHERE position = ${position} AND trust IS NULL`;
+    return at ?? null;
   }
 
   has(position: number): boolean {
-    const there = `SELECT 1 FROM messages WHERE position = ? AND ${notTombstoned("position")}`;
-    return this.#sql.exec(there, position).toArray().length > 0;
+    return this.#sql.has`SELECT 1 FROM messages WHERE position = ${position} AND ${STAYS}`;
   }
 
   /** The positions among these that have a message. */
   present(positions: readonly number[]): Set<number> {
-    const rows = this.#sql.exec<{ position: number }>(
-      `SELECT position FROM messages WHERE position IN (SELECT value FROM json_each(?)) AND ${notTombstoned("position")}`,
-      JSON.stringify(positions),
+    return new Set(
+      this.#sql.column<number>`
+        SELECT position FROM messages
+        WHERE position IN (SELECT value FROM json_each(${JSON.stringify(positions)})) AND ${STAYS}`,
     );
-    return new Set(Array.from(rows, ({ position }) => position));
   }
 
   /** True if the message at this position is this one, byte for byte; null if there is none. */
@@ -166,40 +148,31 @@ export class MessageStore {
 
   /** Counts the rows of a range, with or without a tombstone. */
   rows([from, to]: PositionRange): number {
-    return this.#sql
-      .exec<{ n: number }>("SELECT COUNT(*) AS n FROM messages WHERE position BETWEEN ? AND ?", from, to)
-      .one().n;
+    return this.#sql.value`SELECT COUNT(*) FROM messages WHERE position BETWEEN ${from} AND ${to}`;
   }
 
   delete([from, to]: PositionRange): void {
     // A longer range frees nearly all its pages whole, and an erasure overwrites those.
     if (from === to)
       for (const [table, columns] of TEXTS)
-        this.#sql.exec(`UPDATE ${table} SET ${zeroedColumns(columns)} WHERE position = ?`, from);
-    this.#sql.exec("DELETE FROM messages WHERE position BETWEEN ? AND ?", from, to);
-    this.#deleted += this.#sql.exec<{ n: number }>("SELECT changes() AS n").one().n;
-    this.#sql.exec("DELETE FROM message_parts WHERE position BETWEEN ? AND ?", from, to);
+        this.#sql.run`UPDATE ${raw(table)} SET ${raw(zeroedColumns(columns))} WHERE position = ${from}`;
+    this.#sql.run`DELETE FROM messages WHERE position BETWEEN ${from} AND ${to}`;
+    this.#deleted += this.#sql.value<number>`SELECT changes()`;
+    this.#sql.run`DELETE FROM message_parts WHERE position BETWEEN ${from} AND ${to}`;
   }
 
   /** The position of the nth message of a range, with or without a tombstone; null if it has fewer. */
   nth(n: number, [from, to]: PositionRange): number | null {
-    const [row] = this.#sql
-      .exec<{ position: number }>(
-        "SELECT position FROM messages WHERE position BETWEEN ? AND ? ORDER BY position LIMIT 1 OFFSET ?",
-        from,
-        to,
-        n - 1,
-      )
-      .toArray();
-    return row?.position ?? null;
+    const [position] = this.#sql.column<number>`
+      SELECT position FROM messages WHERE position BETWEEN ${from} AND ${to} ORDER BY position LIMIT 1 OFFSET ${n - 1}`;
+    return position ?? null;
   }
 
   /** True if there are rows of a range, with or without a tombstone. */
   holds([from, to]: PositionRange): boolean {
-    return ["messages", "message_parts"].some(
-      (table) =>
-        this.#sql.exec(`SELECT 1 FROM ${table} WHERE position BETWEEN ? AND ? LIMIT 1`, from, to).toArray()
-          .length > 0,
+    return TEXTS.some(
+      ([table]) =>
+        this.#sql.has`SELECT 1 FROM ${raw(table)} WHERE position BETWEEN ${from} AND ${to} LIMIT 1`,
     );
   }
 
@@ -210,17 +183,10 @@ export class MessageStore {
 
   #body(position: number, short: ArrayBuffer | null): Uint8Array {
     if (short !== null) return new Uint8Array(short);
-    const { body } = this.#sql
-      .exec<{ body: ArrayBuffer }>("SELECT body FROM messages WHERE position = ?", position)
-      .one();
+    const body = this.#sql.value<ArrayBuffer>`SELECT body FROM messages WHERE position = ${position}`;
     if (body.byteLength < PART) return new Uint8Array(body);
-    const further = this.#sql
-      .exec<{ body: ArrayBuffer }>(
-        "SELECT body FROM message_parts WHERE position = ? ORDER BY part",
-        position,
-      )
-      .toArray()
-      .map((row) => row.body);
-    return concatBytes([body, ...further].map((part) => new Uint8Array(part)));
+    const further = this.#sql.column<ArrayBuffer>`
+      SELECT body FROM message_parts WHERE position = ${position} ORDER BY part`;
+    return concatBytes([body, ...further].map((piece) => new Uint8Array(piece)));
   }
 }

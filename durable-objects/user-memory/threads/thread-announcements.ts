@@ -6,10 +6,10 @@ import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts"
 import { isFull } from "../../../src/platform/storage-failure.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Failures } from "../../storage/failures.ts";
+import type { Sql } from "../../storage/sql.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
-import { type CatalogueAttempts, LANDS_WITHIN_MS } from "./catalogue-attempts.ts";
-import type { CatalogueWriter } from "./catalogue-writer.ts";
+import { type CatalogueWriter, LANDS_WITHIN_MS } from "./catalogue-writer.ts";
 
 /** Announcements that one alarm settles. */
 const SLICE = 100;
@@ -18,11 +18,10 @@ const LAST_RETRY_MS = 5 * 60_000;
 const NAME = "announced threads";
 
 type ThreadAnnouncementsDependencies = {
-  sql: SqlStorage;
+  sql: Sql;
   catalogue: ThreadCatalogue;
   unlisted: UnlistedThreads;
   writer: CatalogueWriter;
-  attempts: Pick<CatalogueAttempts, "note">;
   failures: Failures;
   /** Notes the user for the catalogue of users. */
   owner: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
@@ -30,7 +29,7 @@ type ThreadAnnouncementsDependencies = {
   alarms: AlarmScheduler;
   now: () => number;
 };
-type Announced = { thread_id: string; marked: number };
+type Announced = { id: string; marked: number };
 /** A thread's row, and the user's last erasure before it was announced. */
 type Announcement = { row: ThreadRow; after: number };
 type Gathering = { announcements: Announcement[]; done: Promise<ErrorCode | null> };
@@ -72,56 +71,42 @@ export class ThreadAnnouncements {
     const { sql, writer } = this.#deps;
     if (this.isMarked(id)) writer.enqueue(id, this.#later());
     else {
-      sql.exec("DELETE FROM announced_threads WHERE thread_id = ?", id);
+      sql.run`DELETE FROM announced_threads WHERE thread_id = ${id}`;
       if (!same) writer.enqueue(id);
     }
   }
 
   /** True for a thread that the catalogue lacks, and that is marked as unlisted. */
   isMarked(id: string): boolean {
-    const marked = "SELECT 1 FROM announced_threads WHERE thread_id = ? AND marked = 1";
-    return this.#deps.sql.exec(marked, id).toArray().length > 0;
-  }
-
-  #isAnnounced(id: string): boolean {
-    const announced = "SELECT 1 FROM announced_threads WHERE thread_id = ?";
-    return this.#deps.sql.exec(announced, id).toArray().length > 0;
+    return this.#deps.sql.has`SELECT 1 FROM announced_threads WHERE thread_id = ${id} AND marked = 1`;
   }
 
   /** Brings the catalogue up to date, and takes back marks and rows that are not right any more. For the alarm. */
   async settle(): Promise<void> {
     const { sql, writer, now } = this.#deps;
-    const due = sql
-      .exec<Announced>(
-        "SELECT * FROM announced_threads WHERE due_at <= ? ORDER BY due_at LIMIT ?",
-        now(),
-        SLICE,
-      )
-      .toArray()
-      .filter((one) => !this.#underWay.has(one.thread_id));
-    for (const { thread_id: id } of due) writer.enqueue(id);
+    const due = sql.rows<Announced>`
+      SELECT thread_id AS id, marked FROM announced_threads WHERE due_at <= ${now()} ORDER BY due_at LIMIT ${SLICE}`;
+    const announced = due.filter(({ id }) => !this.#underWay.has(id));
+    for (const { id } of announced) writer.enqueue(id);
     await writer.drain();
     // In its turn: what is announced anew must not lose its mark.
-    if (due.length > 0) await writer.inTurn(() => this.#takeBack(due));
+    if (announced.length > 0) await writer.inTurn(() => this.#takeBack(announced));
   }
 
   nextDue(): number | null {
-    return this.#deps.sql
-      .exec<{ first: number | null }>("SELECT MIN(due_at) AS first FROM announced_threads")
-      .one().first;
+    return this.#deps.sql.value`SELECT MIN(due_at) FROM announced_threads`;
   }
 
   async #takeBack(settled: readonly Announced[]): Promise<void> {
     const { sql, unlisted, writer } = this.#deps;
-    const due = settled.filter((one) => !this.#underWay.has(one.thread_id));
-    const pending = due.filter((one) => writer.isPending(one.thread_id));
+    const due = settled.filter(({ id }) => !this.#underWay.has(id));
+    const pending = due.filter(({ id }) => writer.isPending(id));
     const written = due.filter((one) => !pending.includes(one));
     // If some were written, the others are tried again at once.
     if (written.length === 0) this.#dueLater(due);
     try {
       await unlisted.unmark(markedOf(written));
-      for (const { thread_id: id } of written)
-        sql.exec("DELETE FROM announced_threads WHERE thread_id = ?", id);
+      for (const { id } of written) sql.run`DELETE FROM announced_threads WHERE thread_id = ${id}`;
       if (written.length > 0) this.#deps.failures.succeeded(NAME);
       // A mark does not hold for ever.
       await unlisted.mark(markedOf(pending));
@@ -157,11 +142,11 @@ export class ThreadAnnouncements {
       // A mark would fail the list of all threads for as long as D1 is full.
       if (isFull(error)) return "storage_full";
     }
-    const { sql, unlisted, attempts } = this.#deps;
+    const { sql, unlisted, writer } = this.#deps;
     const ids = announcements.map(({ row }) => row.id);
-    attempts.note(ids);
-    for (const id of ids) sql.exec("UPDATE announced_threads SET marked = 1 WHERE thread_id = ?", id);
-    this.#dueLater(ids.map((id) => ({ thread_id: id })));
+    writer.noteAttempt(ids);
+    for (const id of ids) sql.run`UPDATE announced_threads SET marked = 1 WHERE thread_id = ${id}`;
+    this.#dueLater(ids.map((id) => ({ id })));
     try {
       await unlisted.mark(ids);
       return null;
@@ -192,30 +177,28 @@ export class ThreadAnnouncements {
     writer.succeeded();
     // D1 is back: all marked threads are settled at once.
     this.#deps.failures.succeeded(NAME);
-    if (sql.exec("UPDATE announced_threads SET due_at = ? WHERE marked = 1", now()).rowsWritten > 0)
+    if (sql.run`UPDATE announced_threads SET due_at = ${now()} WHERE marked = 1` > 0)
       alarms.scheduleBy(now());
   }
 
   #note(ids: readonly string[]): void {
-    const { sql, alarms, attempts, now } = this.#deps;
+    const { sql, alarms, writer, now } = this.#deps;
     const dueAt = now() + LANDS_WITHIN_MS;
     // An earlier announcement of this id, whose outcome nobody knows: the object died, or D1 did not answer.
-    const again = ids.filter((id) => this.#isAnnounced(id));
-    if (again.length > 0) attempts.note(again);
+    const again = ids.filter((id) => sql.has`SELECT 1 FROM announced_threads WHERE thread_id = ${id}`);
+    if (again.length > 0) writer.noteAttempt(again);
     for (const id of ids)
-      sql.exec(
-        "INSERT INTO announced_threads (thread_id, due_at) VALUES (?1, ?2) ON CONFLICT (thread_id) DO UPDATE SET due_at = ?2",
-        id,
-        dueAt,
-      );
+      sql.run`
+        INSERT INTO announced_threads (thread_id, due_at) VALUES (${id}, ${dueAt})
+        ON CONFLICT (thread_id) DO UPDATE SET due_at = excluded.due_at`;
     alarms.scheduleBy(dueAt);
   }
 
-  #dueLater(announced: readonly Pick<Announced, "thread_id">[]): void {
+  #dueLater(announced: readonly Pick<Announced, "id">[]): void {
     const { sql, alarms } = this.#deps;
     const later = this.#later();
-    for (const { thread_id: id } of announced)
-      sql.exec("UPDATE announced_threads SET due_at = ? WHERE thread_id = ?", later, id);
+    for (const { id } of announced)
+      sql.run`UPDATE announced_threads SET due_at = ${later} WHERE thread_id = ${id}`;
     alarms.scheduleBy(later);
   }
 
@@ -225,4 +208,4 @@ export class ThreadAnnouncements {
 }
 
 const markedOf = (announced: readonly Announced[]): string[] =>
-  announced.filter(({ marked }) => marked === 1).map(({ thread_id: id }) => id);
+  announced.filter(({ marked }) => marked === 1).map(({ id }) => id);

@@ -5,11 +5,12 @@ import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
 import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { earliest } from "../../storage/chores.ts";
 import { Failures } from "../../storage/failures.ts";
+import { Sql } from "../../storage/sql.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import type { Transactions } from "../core/transactions.ts";
-import { CatalogueAttempts } from "./catalogue-attempts.ts";
 import { CatalogueWriter } from "./catalogue-writer.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
 import { DEFAULT_TITLE, type ThreadLine } from "./thread-row.ts";
@@ -31,15 +32,12 @@ type ThreadListingDependencies = {
 export class ThreadListing {
   readonly #deps: ThreadListingDependencies;
   readonly #writer: CatalogueWriter;
-  readonly #attempts: CatalogueAttempts;
   readonly #announcements: ThreadAnnouncements;
 
   constructor(deps: ThreadListingDependencies) {
     this.#deps = deps;
     const { sql } = deps.storage;
-    const attempts = new CatalogueAttempts({ sql, now: deps.now });
-    const parts = { ...deps, sql, attempts, failures: new Failures(sql) };
-    this.#attempts = attempts;
+    const parts = { ...deps, sql: new Sql(sql), failures: new Failures(sql) };
     this.#writer = new CatalogueWriter({ ...parts, rowOf: (id) => this.#rowOf(id) });
     this.#announcements = new ThreadAnnouncements({ ...parts, writer: this.#writer });
   }
@@ -86,7 +84,7 @@ export class ThreadListing {
 
   /** The time up to which a row of the thread may come into the catalogue by a write that began earlier; 0 if none may. */
   landsUntil(id: string): number {
-    return this.#attempts.landsUntil(id);
+    return this.#writer.landsUntil(id);
   }
 
   /** Writes what is due in the catalogue, for the alarm. */
@@ -95,8 +93,7 @@ export class ThreadListing {
   }
 
   nextDue(): number | null {
-    const [change, announced] = [this.#writer.nextDue(), this.#announcements.nextDue()];
-    return change === null || announced === null ? (change ?? announced) : Math.min(change, announced);
+    return earliest(this.#writer.nextDue(), this.#announcements.nextDue());
   }
 
   /** Announces the threads that an import is about to begin, and then lets it take them in: see `imported`. */
@@ -166,19 +163,8 @@ function catalogueRow(
 ): ThreadRow {
   const { id, title, agent = null, resourceSlug = null, recordId = null, metadata = null } = thread;
   const { createdAt, updatedAt } = thread;
-  return {
-    id,
-    userHash,
-    userId,
-    title,
-    agent,
-    resourceSlug,
-    recordId,
-    metadata,
-    createdAt,
-    updatedAt,
-    epoch,
-  };
+  const fields = { title, agent, resourceSlug, recordId, metadata, createdAt, updatedAt };
+  return { id, userHash, userId, ...fields, epoch };
 }
 
 const same = (a: ThreadRow | null, b: ThreadRow): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,4 +1,5 @@
 import type { ThreadPage } from "../../../src/contract/user-memory.ts";
+import { inSlices, part, raw, Sql } from "../../storage/sql.ts";
 import { type Row, type StoredThread, threadOf } from "./thread-row.ts";
 
 /** A thread as an export tells of it: also one that is there for its forks only. `parentId`: of the thread `parent`. */
@@ -7,82 +8,65 @@ export type ExportedThread = StoredThread & { parentId: string | null; deleted: 
 /** Threads that one statement of an export reads. */
 const EXPORTED = 32;
 
-/** The threads in an order: for a page of a caller, for a resumed conversation, for an export. Reads `threads`. */
-export class ThreadLists {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
-
-  /** The thread of this agent that was updated last (null: of no agent). */
-  latest(agent: string | null): StoredThread | null {
-    const [row] = this.#sql
-      .exec<Row>(
-        "SELECT * FROM threads WHERE agent IS ? AND deleted = 0 ORDER BY updated_at DESC, n LIMIT 1",
-        agent,
-      )
-      .toArray();
-    return row === undefined ? null : threadOf(row);
-  }
-
-  /** Newest first: by the last update (ties in the order of creation), or by creation. */
-  list({ order, agent, after, limit }: ThreadPage): StoredThread[] {
-    const [time, n] = after ?? [Number.MAX_SAFE_INTEGER, order === "updated" ? 0 : Number.MAX_SAFE_INTEGER];
-    const rows =
-      order === "updated"
-        ? this.#sql.exec<Row>(
-            `WITH RECURSIVE agents (agent) AS (${agent === undefined ? EACH_AGENT : "SELECT ?4"}) ${UPDATED_BEFORE}`,
-            time,
-            n,
-            limit,
-            ...(agent === undefined ? [] : [agent]),
-          )
-        : this.#sql.exec<Row>(
-            `SELECT * FROM threads
-             WHERE deleted = 0 AND n < ?1 AND ${agent === undefined ? "?2 IS NULL" : "agent = ?2"}
-             ORDER BY n DESC LIMIT ?3`,
-            n,
-            agent ?? null,
-            limit,
-          );
-    return rows.toArray().map(threadOf);
-  }
-
-  /** The threads behind one number up to another, also deleted ones, in the order of their numbers. */
-  *exported(after: number, upTo: number): Generator<ExportedThread, void> {
-    for (let last = after; ;) {
-      const rows = this.#sql
-        .exec<Row & { parent_id: string | null }>(
-          `SELECT threads.*, parents.id AS parent_id FROM threads LEFT JOIN threads AS parents ON parents.n = threads.parent
-           WHERE threads.n > ? AND threads.n <= ? ORDER BY threads.n LIMIT ${EXPORTED}`,
-          last,
-          upTo,
-        )
-        .toArray();
-      for (const row of rows) {
-        last = row.n;
-        yield { ...threadOf(row), parentId: row.parent_id, deleted: row.deleted === 1 };
-      }
-      if (rows.length < EXPORTED) return;
-    }
-  }
-}
-
 /**
  * Each agent that a thread has, and null. Index `threads_by_agent` gives the first, and for each one the next: an index of the
  * times of all threads together would be another row of each append.
  */
-const EACH_AGENT = `
+const EACH_AGENT = raw(`
   SELECT (SELECT MIN(agent) FROM threads WHERE deleted = 0)
   UNION ALL
   SELECT (SELECT MIN(threads.agent) FROM threads WHERE deleted = 0 AND threads.agent > agents.agent)
-  FROM agents WHERE agent IS NOT NULL`;
+  FROM agents WHERE agent IS NOT NULL`);
 
-/** The ?3 threads of these agents that were updated last at ?1 or before: of those at ?1 only those numbered after ?2. */
-const UPDATED_BEFORE = `
-  SELECT threads.* FROM agents CROSS JOIN threads ON n IN (
-    SELECT n FROM threads AS own
-    WHERE deleted = 0 AND own.agent IS agents.agent AND updated_at <= ?1 AND (updated_at < ?1 OR n > ?2)
-    ORDER BY updated_at DESC, n LIMIT ?3)
-  ORDER BY updated_at DESC, n LIMIT ?3`;
+/** The threads in an order: for a page of a caller, for a resumed conversation, for an export. Reads `threads`. */
+export class ThreadLists {
+  readonly #sql: Sql;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = new Sql(sql);
+  }
+
+  /** The thread of this agent that was updated last (null: of no agent). */
+  latest(agent: string | null): StoredThread | null {
+    const [row] = this.#sql.rows<Row>`
+      SELECT * FROM threads WHERE agent IS ${agent} AND deleted = 0 ORDER BY updated_at DESC, n LIMIT 1`;
+    return row === undefined ? null : threadOf(row);
+  }
+
+  /** Newest first: by the last update (ties in the order of creation), or by creation. */
+  list(page: ThreadPage): StoredThread[] {
+    const rows = page.order === "updated" ? this.#updated(page) : this.#created(page);
+    return rows.map(threadOf);
+  }
+
+  /** Of each agent as many as the page takes: those that were updated last, at the time of `after` only those numbered behind it. */
+  #updated({ agent, after: [time, n] = [Number.MAX_SAFE_INTEGER, 0], limit }: ThreadPage): Row[] {
+    return this.#sql.rows`
+      WITH RECURSIVE agents (agent) AS (${agent === undefined ? EACH_AGENT : part`SELECT ${agent}`})
+      SELECT threads.* FROM agents CROSS JOIN threads ON n IN (
+        SELECT n FROM threads AS own
+        WHERE deleted = 0 AND own.agent IS agents.agent
+          AND updated_at <= ${time} AND (updated_at < ${time} OR n > ${n})
+        ORDER BY updated_at DESC, n LIMIT ${limit})
+      ORDER BY updated_at DESC, n LIMIT ${limit}`;
+  }
+
+  #created({ agent, after: [, n] = [0, Number.MAX_SAFE_INTEGER], limit }: ThreadPage): Row[] {
+    return this.#sql.rows`
+      SELECT * FROM threads
+      WHERE deleted = 0 AND n < ${n} ${agent === undefined ? raw("") : part`AND agent = ${agent}`}
+      ORDER BY n DESC LIMIT ${limit}`;
+  }
+
+  /** The threads behind one number up to another, also deleted ones, in the order of their numbers. */
+  exported(after: number, upTo: number): IteratorObject<ExportedThread> {
+    const rows = inSlices<Row & { parentId: string | null }>(
+      EXPORTED,
+      (last) => this.#sql.rows`
+        SELECT threads.*, parents.id AS "parentId"
+        FROM threads LEFT JOIN threads AS parents ON parents.n = threads.parent
+        WHERE threads.n > ${last?.n ?? after} AND threads.n <= ${upTo} ORDER BY threads.n LIMIT ${EXPORTED}`,
+    );
+    return rows.map((row) => ({ ...threadOf(row), parentId: row.parentId, deleted: row.deleted === 1 }));
+  }
+}

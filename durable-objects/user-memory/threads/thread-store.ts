@@ -3,6 +3,7 @@ import type { Speakers } from "../../../src/domain/conversation/speakers.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { threadOwner } from "../../../src/domain/thread-id.ts";
 import type { CreateThreadBody, PatchThreadBody } from "../../../src/domain/schema/thread.ts";
+import { part, raw, Sql } from "../../storage/sql.ts";
 import { LAST_SEQ } from "../core/position.ts";
 import { DEFAULT_TITLE, type Row, type StoredThread, type ThreadLine, threadOf } from "./thread-row.ts";
 import type { Removals } from "../core/removals.ts";
@@ -11,6 +12,17 @@ import type { Removals } from "../core/removals.ts";
 type NewThread = Pick<StoredThread, "parent" | "forkSeq" | "length" | "speakers"> & { importing?: boolean };
 type Fork = NewThread & { forkedFrom: string };
 
+/** The fields that a caller may change, and their columns. */
+const COLUMNS = [
+  ["title", "title"],
+  ["agent", "agent"],
+  ["resourceSlug", "resource_slug"],
+  ["recordId", "record_id"],
+  ["metadata", "metadata"],
+  ["indexing", "indexing"],
+  ["retention", "retention"],
+] as const;
+
 /** SQL that selects the ids of all threads but deleted ones. */
 export const LIVE_IDS = "SELECT id FROM threads WHERE deleted = 0";
 /** SQL that selects the numbers of the threads whose messages are found by their words only. */
@@ -18,20 +30,20 @@ export const LEXICAL = "SELECT n FROM threads WHERE indexing = 'lexical'";
 
 /** The rows of threads. Owns the SQL of `threads`; `ThreadForks` and `ThreadLists` read it too. A thread that is `deleted` is there for its forks only. */
 export class ThreadStore implements Erasable {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
   readonly #removals: Removals;
   /** The number of the last change; null before it is read. Numbers of a transaction that was rolled back stay unused. */
   #lastChange: number | null = null;
 
   constructor(sql: SqlStorage, removals: Removals) {
-    this.#sql = sql;
+    this.#sql = new Sql(sql);
     this.#removals = removals;
   }
 
   /** The number of the last change of a thread. Reads all threads once. */
   lastChange(): number {
     return (this.#lastChange ??= Math.max(
-      this.#sql.exec<{ n: number }>("SELECT ifnull(MAX(change), 0) AS n FROM threads").one().n,
+      this.#sql.value<number>`SELECT ifnull(MAX(change), 0) FROM threads`,
       this.#removals.last("thread"),
     ));
   }
@@ -55,15 +67,9 @@ export class ThreadStore implements Erasable {
     [after, upTo]: readonly [number, number],
     limit: number,
   ): { n: number; id: string; length: number; at: number }[] {
-    return this.#sql
-      .exec<{ n: number; id: string; length: number; at: number }>(
-        `SELECT change AS n, id, length, updated_at AS at FROM threads
-         WHERE change > ? AND change <= ? AND deleted = 0 ORDER BY change LIMIT ?`,
-        after,
-        upTo,
-        limit,
-      )
-      .toArray();
+    return this.#sql.rows`
+      SELECT change AS n, id, length, updated_at AS at FROM threads
+      WHERE change > ${after} AND change <= ${upTo} AND deleted = 0 ORDER BY change LIMIT ${limit}`;
   }
 
   /** A fork shares the messages up to `forkSeq`, so its own begin after that. */
@@ -75,12 +81,14 @@ export class ThreadStore implements Erasable {
   }
 
   get(id: string): StoredThread | null {
-    return this.#one("id = ? AND deleted = 0", id);
+    const [row] = this.#sql.rows<Row>`SELECT * FROM threads WHERE id = ${id} AND deleted = 0`;
+    return row === undefined ? null : threadOf(row);
   }
 
   /** Also one that is there for its forks only. */
   any(id: string): StoredThread | null {
-    return this.#one("id = ?", id);
+    const [row] = this.#sql.rows<Row>`SELECT * FROM threads WHERE id = ${id}`;
+    return row === undefined ? null : threadOf(row);
   }
 
   /** Begins the import of a thread: as it was elsewhere, but for its messages. */
@@ -96,62 +104,46 @@ export class ThreadStore implements Erasable {
    * that back.
    */
   endImport({ n }: Pick<StoredThread, "n">): void {
-    this.#sql.exec("UPDATE threads SET importing = 0 WHERE n = ? AND importing = 1", n);
+    this.#sql.run`UPDATE threads SET importing = 0 WHERE n = ${n} AND importing = 1`;
   }
 
   /** These threads were found to have so many messages more, or less. No time of an update changes. */
   lengthen(numbers: readonly number[], by: number): void {
-    this.#sql.exec(
-      "UPDATE threads SET length = length + ?, change = ? WHERE n IN (SELECT value FROM json_each(?))",
-      by,
-      this.#nextChange(),
-      JSON.stringify(numbers),
-    );
+    this.#sql.run`
+      UPDATE threads SET length = length + ${by}, change = ${this.#nextChange()}
+      WHERE n IN (SELECT value FROM json_each(${JSON.stringify(numbers)}))`;
   }
 
   /** The number of threads that are not deleted. Reads each. */
   count(): number {
-    return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM threads WHERE deleted = 0").one().n;
+    return this.#sql.value`SELECT COUNT(*) FROM threads WHERE deleted = 0`;
   }
 
   /** Changes what is given; null clears. */
   patch({ n }: StoredThread, fields: PatchThreadBody, now: number): StoredThread {
-    const columns = {
-      title: "title",
-      agent: "agent",
-      resourceSlug: "resource_slug",
-      recordId: "record_id",
-      indexing: "indexing",
-      retention: "retention",
-    } as const;
-    const changes: [string, string | null][] = Object.entries(columns).flatMap(([field, column]) => {
-      const value = fields[field as keyof typeof columns];
-      if (value === undefined) return [];
-      return [[column, field === "title" ? (value ?? DEFAULT_TITLE) : value]];
-    });
-    if (fields.metadata !== undefined)
-      changes.push(["metadata", fields.metadata === null ? null : JSON.stringify(fields.metadata)]);
-    const set = changes.map(([column]) => `${column} = ?, `).join("");
-    const row = this.#sql
-      .exec<Row>(
-        `UPDATE threads SET ${set} updated_at = MAX(updated_at, ?), change = ? WHERE n = ? RETURNING *`,
-        ...changes.map(([, value]) => value),
-        now,
-        this.#nextChange(),
-        n,
-      )
-      .one();
+    const values = {
+      ...fields,
+      title: fields.title === null ? DEFAULT_TITLE : fields.title,
+      metadata: fields.metadata && JSON.stringify(fields.metadata),
+    };
+    const set = COLUMNS.reduce((before, [field, column]) => {
+      const value = values[field];
+      return value === undefined ? before : part`${before} ${raw(column)} = ${value},`;
+    }, raw(""));
+    const row = this.#sql.one<Row>`
+      UPDATE threads SET ${set} updated_at = MAX(updated_at, ${now}), change = ${this.#nextChange()}
+      WHERE n = ${n} RETURNING *`;
     return threadOf(row);
   }
 
   /** The thread's own rule of retention holds from this time on. */
   setRuleTime({ n }: Pick<StoredThread, "n">, at: number): void {
-    this.#sql.exec("UPDATE threads SET rule_at = ? WHERE n = ?", at, n);
+    this.#sql.run`UPDATE threads SET rule_at = ${at} WHERE n = ${n}`;
   }
 
   /** Later messages get seqs after this one. */
   reach({ n }: StoredThread, seq: number): void {
-    this.#sql.exec("UPDATE threads SET last_seq = MAX(last_seq, ?) WHERE n = ?", seq, n);
+    this.#sql.run`UPDATE threads SET last_seq = MAX(last_seq, ${seq}) WHERE n = ${n}`;
   }
 
   /**
@@ -164,50 +156,34 @@ export class ThreadStore implements Erasable {
     count: number,
     { now, recalls = null }: { now: number; recalls?: string | null },
   ): number {
-    const { last_seq: last } = this.#sql
-      .exec<Pick<Row, "last_seq">>(
-        `UPDATE threads SET length = length + ?2, last_seq = last_seq + ?2, updated_at = MAX(updated_at, ?3), change = ?5,
-           recalls = ifnull(?6, recalls)
-         WHERE n = ?1 AND last_seq + ?2 <= ?4 RETURNING last_seq`,
-        n,
-        count,
-        now,
-        LAST_SEQ,
-        this.#nextChange(),
-        recalls,
-      )
-      .one();
+    const last = this.#sql.value<number>`
+      UPDATE threads SET length = length + ${count}, last_seq = last_seq + ${count}, change = ${this.#nextChange()},
+        updated_at = MAX(updated_at, ${now}), recalls = ifnull(${recalls}, recalls)
+      WHERE n = ${n} AND last_seq + ${count} <= ${LAST_SEQ} RETURNING last_seq`;
     return last - count + 1;
   }
 
   /** The recalls that appends took along, of a thread or of all. Looks at each thread. */
   recalls(n?: number): { n: number; recalls: string }[] {
-    const of = n === undefined ? "" : "n = ? AND";
-    return this.#sql
-      .exec<{ n: number; recalls: string }>(
-        `SELECT n, recalls FROM threads WHERE ${of} recalls IS NOT NULL`,
-        ...(n === undefined ? [] : [n]),
-      )
-      .toArray();
+    return this.#sql.rows`
+      SELECT n, recalls FROM threads
+      WHERE recalls IS NOT NULL AND ${n === undefined ? raw("TRUE") : part`n = ${n}`}`;
   }
 
   setRecalls(n: number, recalls: string | null): void {
-    this.#sql.exec("UPDATE threads SET recalls = ? WHERE n = ?", recalls, n);
+    this.#sql.run`UPDATE threads SET recalls = ${recalls} WHERE n = ${n}`;
   }
 
   /** Notes the names of a thread's users. */
   setSpeakers({ n }: StoredThread, speakers: Speakers): void {
-    this.#sql.exec("UPDATE threads SET speakers = ? WHERE n = ?", JSON.stringify(speakers), n);
+    this.#sql.run`UPDATE threads SET speakers = ${JSON.stringify(speakers)} WHERE n = ${n}`;
   }
 
   /** One message less. */
   shorten({ n }: StoredThread, now: number): void {
-    this.#sql.exec(
-      "UPDATE threads SET length = length - 1, updated_at = MAX(updated_at, ?), change = ? WHERE n = ?",
-      now,
-      this.#nextChange(),
-      n,
-    );
+    this.#sql.run`
+      UPDATE threads SET length = length - 1, updated_at = MAX(updated_at, ${now}), change = ${this.#nextChange()}
+      WHERE n = ${n}`;
   }
 
   /** Notes that a live thread is deleted. Call it before its row goes. */
@@ -217,93 +193,77 @@ export class ThreadStore implements Erasable {
 
   /** Leaves of a thread its place in the line of its forks. */
   markDeleted(n: number): void {
-    this.#sql.exec(
-      `UPDATE threads SET deleted = 1, importing = 0, title = '', agent = NULL, resource_slug = NULL, record_id = NULL,
-         metadata = NULL, retention = NULL, speakers = NULL, recalls = NULL
-       WHERE n = ?`,
-      n,
-    );
+    this.#sql.run`
+      UPDATE threads SET deleted = 1, importing = 0, title = '', agent = NULL, resource_slug = NULL, record_id = NULL,
+        metadata = NULL, retention = NULL, speakers = NULL, recalls = NULL
+      WHERE n = ${n}`;
   }
 
   /** A thread that is marked as deleted, or null. */
   deleted(n: number): { parent: number | null } | null {
-    const rows = this.#sql.exec<{ parent: number | null }>(
-      "SELECT parent FROM threads WHERE n = ? AND deleted = 1",
-      n,
-    );
-    return rows.toArray()[0] ?? null;
+    const [row] = this.#sql.rows<{ parent: number | null }>`
+      SELECT parent FROM threads WHERE n = ${n} AND deleted = 1`;
+    return row ?? null;
   }
 
   remove(n: number): void {
-    this.#sql.exec("DELETE FROM threads WHERE n = ?", n);
+    this.#sql.run`DELETE FROM threads WHERE n = ${n}`;
   }
 
   /** The greatest number of a thread, 0 if there is none. */
   lastNumber(): number {
-    return this.#sql.exec<{ n: number }>("SELECT COALESCE(MAX(n), 0) AS n FROM threads").one().n;
+    return this.#sql.value`SELECT COALESCE(MAX(n), 0) FROM threads`;
   }
 
   /** The greatest number that a thread was ever given. */
   lastGiven(): number {
-    const given = "SELECT ifnull(MAX(seq), 0) AS n FROM sqlite_sequence WHERE name = 'threads'";
-    return this.#sql.exec<{ n: number }>(given).one().n;
+    return this.#sql.value`SELECT ifnull(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'threads'`;
   }
 
   /** Later threads and changes get numbers after these. Call `Removals.skipTo` for changes too, which stays. */
   skipTo({ change, thread }: { change: number; thread: number }): void {
-    this.#sql.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
-    this.#sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", thread);
+    this.#sql.run`DELETE FROM sqlite_sequence WHERE name = 'threads'`;
+    this.#sql.run`INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ${thread})`;
     this.#lastChange = change;
   }
 
   /** The id of a thread, also of a deleted one; null if there is none. */
   idOf(n: number): string | null {
-    const [row] = this.#sql.exec<{ id: string }>("SELECT id FROM threads WHERE n = ?", n).toArray();
-    return row?.id ?? null;
+    const [id] = this.#sql.column<string>`SELECT id FROM threads WHERE n = ${n}`;
+    return id ?? null;
   }
 
   /** The owner, from any thread's id; null without a thread. */
   owner(): UserHash | null {
-    const [row] = this.#sql.exec<{ id: string }>("SELECT id FROM threads LIMIT 1").toArray();
-    return row === undefined ? null : threadOwner(row.id);
+    const [id] = this.#sql.column<string>`SELECT id FROM threads LIMIT 1`;
+    return id === undefined ? null : threadOwner(id);
   }
 
   #insert(
     fields: Omit<ThreadLine, "type" | "parent">,
     { parent, forkSeq, length, speakers, importing = false }: NewThread,
   ): StoredThread {
-    const row = this.#sql
-      .exec<Row>(
-        `INSERT INTO threads
-           (id, title, agent, resource_slug, record_id, metadata, indexing, retention, length, last_seq, parent, fork_seq, forked_from,
-            deleted, importing, speakers, created_at, updated_at, change)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
-        fields.id,
-        fields.title,
-        fields.agent ?? null,
-        fields.resourceSlug ?? null,
-        fields.recordId ?? null,
-        fields.metadata === undefined ? null : JSON.stringify(fields.metadata),
-        fields.indexing ?? null,
-        fields.retention ?? null,
-        length,
-        fields.lastSeq,
-        parent,
-        forkSeq,
-        fields.forkedFrom ?? null,
-        fields.deleted === true ? 1 : 0,
-        importing ? 1 : 0,
-        speakers && JSON.stringify(speakers),
-        fields.createdAt,
-        fields.updatedAt,
-        this.#nextChange(),
-      )
-      .one();
+    const {
+      id,
+      title,
+      agent = null,
+      resourceSlug = null,
+      recordId = null,
+      metadata,
+      indexing = null,
+    } = fields;
+    const { retention = null, forkedFrom = null, lastSeq, deleted = false, createdAt, updatedAt } = fields;
+    const row = this.#sql.one<Row>`
+      INSERT INTO threads
+        (id, title, agent, resource_slug, record_id, metadata, indexing, retention,
+         length, last_seq, parent, fork_seq, forked_from, deleted, importing,
+         speakers, created_at, updated_at, change)
+      VALUES (${id}, ${title}, ${agent}, ${resourceSlug}, ${recordId}, ${jsonOf(metadata)}, ${indexing}, ${retention},
+         ${length}, ${lastSeq}, ${parent}, ${forkSeq}, ${forkedFrom}, ${Number(deleted)}, ${Number(importing)},
+         ${jsonOf(speakers)}, ${createdAt}, ${updatedAt}, ${this.#nextChange()})
+      RETURNING *`;
     return threadOf(row);
   }
-
-  #one(where: string, ...bindings: (string | number | null)[]): StoredThread | null {
-    const [row] = this.#sql.exec<Row>(`SELECT * FROM threads WHERE ${where}`, ...bindings).toArray();
-    return row === undefined ? null : threadOf(row);
-  }
 }
+
+const jsonOf = (value: object | null | undefined): string | null => (value ? JSON.stringify(value) : null);
