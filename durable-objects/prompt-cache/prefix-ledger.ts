@@ -1,41 +1,30 @@
 import { ExpirySweep } from "../storage/expiry-sweep.ts";
+import { Sql } from "../storage/sql.ts";
 import { type PrefixUse, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
 
 /** The last use of each prompt prefix, and its lifetime at the provider. One ledger a (namespace, model). */
 export class PrefixLedger {
   readonly expirySweep: ExpirySweep;
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
 
   constructor(object: DurableObjectState) {
-    this.#sql = object.storage.sql;
+    this.#sql = new Sql(object.storage.sql);
     this.expirySweep = new ExpirySweep(object, "warm_prefixes");
   }
 
   /** Records a use of these prefixes. Returns the previous use of each, or null. */
   use(ledger: string, hashes: readonly string[], use: PrefixUse): (PrefixUse | null)[] {
     return hashes.map((hash) => {
-      const before = this.#find(ledger, hash);
-      const after = usedAgain(before, use);
-      this.#sql.exec(
-        `INSERT INTO warm_prefixes (ledger, hash, lifetime_ms, last_used_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT (ledger, hash) DO UPDATE SET lifetime_ms = ?3, last_used_at = ?4, expires_at = ?5`,
-        ledger,
-        hash,
-        after.lifetimeMs,
-        after.usedAt,
-        after.usedAt + after.lifetimeMs,
-      );
+      const [before = null] = this.#sql.rows<PrefixUse>`
+        SELECT lifetime_ms AS "lifetimeMs", last_used_at AS "usedAt" FROM warm_prefixes
+        WHERE ledger = ${ledger} AND hash = ${hash}`;
+      const { lifetimeMs, usedAt } = usedAgain(before, use);
+      this.#sql.run`
+        INSERT INTO warm_prefixes (ledger, hash, lifetime_ms, last_used_at, expires_at)
+        VALUES (${ledger}, ${hash}, ${lifetimeMs}, ${usedAt}, ${usedAt + lifetimeMs})
+        ON CONFLICT (ledger, hash) DO UPDATE SET
+          lifetime_ms = excluded.lifetime_ms, last_used_at = excluded.last_used_at, expires_at = excluded.expires_at`;
       return before;
     });
-  }
-
-  #find(ledger: string, hash: string): PrefixUse | null {
-    const [row] = this.#sql
-      .exec<{
-        lifetime_ms: number;
-        last_used_at: number;
-      }>("SELECT lifetime_ms, last_used_at FROM warm_prefixes WHERE ledger = ? AND hash = ?", ledger, hash)
-      .toArray();
-    return row === undefined ? null : { lifetimeMs: row.lifetime_ms, usedAt: row.last_used_at };
   }
 }

@@ -1,44 +1,36 @@
 import { bothHours, type RecallHour } from "../../src/domain/usage/recall-hours.ts";
 import { ExpirySweep } from "../storage/expiry-sweep.ts";
+import { Sql } from "../storage/sql.ts";
 
 type Row = Omit<RecallHour, "times"> & { times: string };
 
 /** The tenant's recalls by the hour. Owns the SQL of `recall_hours`. */
 export class RecallHoursStore {
   readonly expirySweep: ExpirySweep;
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
 
   constructor(object: DurableObjectState) {
-    this.#sql = object.storage.sql;
+    this.#sql = new Sql(object.storage.sql);
     this.expirySweep = new ExpirySweep(object, "recall_hours");
   }
 
   add(counted: RecallHour, expiresAt: number): void {
     const [known] = this.list({ from: counted.hour, to: counted.hour });
-    const sum = known === undefined ? counted : bothHours(known, counted);
+    const { hour, calls, abstained, degraded, times } =
+      known === undefined ? counted : bothHours(known, counted);
     // A replaced row would be a row of the index, too.
-    this.#sql.exec(
-      `INSERT INTO recall_hours (hour, calls, abstained, degraded, times, expires_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-       ON CONFLICT (hour) DO UPDATE SET calls = ?2, abstained = ?3, degraded = ?4, times = ?5`,
-      sum.hour,
-      sum.calls,
-      sum.abstained,
-      sum.degraded,
-      JSON.stringify(sum.times),
-      expiresAt,
-    );
+    this.#sql.run`
+      INSERT INTO recall_hours (hour, calls, abstained, degraded, times, expires_at)
+      VALUES (${hour}, ${calls}, ${abstained}, ${degraded}, ${JSON.stringify(times)}, ${expiresAt})
+      ON CONFLICT (hour) DO UPDATE SET
+        calls = excluded.calls, abstained = excluded.abstained, degraded = excluded.degraded, times = excluded.times`;
   }
 
   /** `from` and `to` are inclusive. */
   list({ from, to }: { from: number; to: number }): RecallHour[] {
-    return this.#sql
-      .exec<Row>(
-        `SELECT hour, calls, abstained, degraded, times FROM recall_hours WHERE hour BETWEEN ? AND ? ORDER BY hour`,
-        from,
-        to,
-      )
-      .toArray()
-      .map(({ times, ...row }) => ({ ...row, times: JSON.parse(times) as number[] }));
+    const rows = this.#sql.rows<Row>`
+      SELECT hour, calls, abstained, degraded, times FROM recall_hours
+      WHERE hour BETWEEN ${from} AND ${to} ORDER BY hour`;
+    return rows.map(({ times, ...row }) => ({ ...row, times: JSON.parse(times) as number[] }));
   }
 }

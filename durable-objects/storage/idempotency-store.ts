@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "../../src/domain/errors.ts";
 import { ExpirySweep } from "./expiry-sweep.ts";
+import { Sql } from "./sql.ts";
 import type { IdempotencyKey } from "../../src/contract/storage.ts";
 
 /** An answer to save once its write is done, and the memories that it names. */
@@ -23,23 +24,18 @@ export const idempotencySchema = `
 /** The answers of writes with an idempotency key. A repeated request with the same key returns the first answer. */
 export class IdempotencyStore {
   readonly expirySweep: ExpirySweep;
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
 
   constructor(object: DurableObjectState) {
-    this.#sql = object.storage.sql;
+    this.#sql = new Sql(object.storage.sql);
     this.expirySweep = new ExpirySweep(object, "answers");
   }
 
   /** The first answer to this request; null if it is new. Fails if the key belongs to another request. */
   replay<T>(once: IdempotencyKey | undefined, now: number): Result<T> | null {
     if (once === undefined) return null;
-    const [row] = this.#sql
-      .exec<{ request: string; answer: string }>(
-        "SELECT request, answer FROM answers WHERE key = ? AND expires_at >= ?",
-        once.key,
-        now,
-      )
-      .toArray();
+    const [row] = this.#sql.rows<{ request: string; answer: string }>`
+      SELECT request, answer FROM answers WHERE key = ${once.key} AND expires_at >= ${now}`;
     if (row === undefined) return null;
     // The same operation saved it: the request's hash covers method and path.
     return row.request === once.request ? ok(JSON.parse(row.answer) as T) : fail("idempotency_conflict");
@@ -54,37 +50,33 @@ export class IdempotencyStore {
   /** Saves an answer that names memories. Only a user's object has any. */
   saveOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
     this.#put(once, answer, now);
-    this.#sql.exec(
-      "INSERT OR IGNORE INTO answer_memories (memory_id, key) SELECT value, ? FROM json_each(?)",
-      once.key,
-      JSON.stringify(memoryIds),
-    );
+    this.#sql.run`
+      INSERT OR IGNORE INTO answer_memories (memory_id, key)
+      SELECT value, ${once.key} FROM json_each(${JSON.stringify(memoryIds)})`;
   }
 
   /** Deletes the answers that name these memories, which a replay would show again. */
   forget(memoryIds: readonly string[]): void {
-    this.#sql.exec(
-      `DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories
-        WHERE memory_id IN (SELECT value FROM json_each(?)))`,
-      JSON.stringify(memoryIds),
-    );
+    this.#sql.run`
+      DELETE FROM answers WHERE key IN (
+        SELECT key FROM answer_memories WHERE memory_id IN (SELECT value FROM json_each(${JSON.stringify(memoryIds)})))`;
   }
 
   /** Deletes the answers that name any memory. */
   forgetMemories(): void {
-    this.#sql.exec("DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories)");
-    this.#sql.exec("DELETE FROM answer_memories");
+    this.#sql.run`DELETE FROM answers WHERE key IN (SELECT key FROM answer_memories)`;
+    this.#sql.run`DELETE FROM answer_memories`;
   }
 
   /** Deletes the answers about a thread. */
   forgetAbout(id: string): void {
-    this.#sql.exec("DELETE FROM answers WHERE about = ?", id);
+    this.#sql.run`DELETE FROM answers WHERE about = ${id}`;
   }
 
   /** Deletes expired answers, a bounded number a run, and their lists of memories. */
   async run(now: number): Promise<void> {
     await this.expirySweep.run(now);
-    this.#sql.exec("DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)");
+    this.#sql.run`DELETE FROM answer_memories WHERE key NOT IN (SELECT key FROM answers)`;
   }
 
   nextDue(now: number): number | null {
@@ -92,13 +84,8 @@ export class IdempotencyStore {
   }
 
   #put({ key, request, about }: IdempotencyKey, answer: unknown, now: number): void {
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at) VALUES (?, ?, ?, ?, ?)",
-      key,
-      request,
-      JSON.stringify(answer),
-      about ?? null,
-      now + KEPT_MS,
-    );
+    this.#sql.run`
+      INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at)
+      VALUES (${key}, ${request}, ${JSON.stringify(answer)}, ${about ?? null}, ${now + KEPT_MS})`;
   }
 }

@@ -40,7 +40,7 @@ export function* inSlices<Row>(size: number, behind: (last: Row | undefined) => 
  * becomes text. So a value stands where it is used, and nobody counts question marks.
  *
  * @example
- * sql.column<string>`SELECT id FROM threads WHERE n = ${n}`; // ["…"]
+ * sql.column<string>`SELECT value FROM json_each(${list}) LIMIT ${2}`; // ["a", "b"]
  */
 export class Sql {
   readonly storage: SqlStorage;
@@ -54,6 +54,7 @@ export class Sql {
   }
 
   /** The only row. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As of `exec`: the caller knows the columns.
   one<Row extends Record<string, SqlStorageValue>>(...statement: Parameters<typeof part>): Row {
     return this.#exec<Row>(statement).one();
   }
@@ -69,6 +70,7 @@ export class Sql {
   }
 
   /** The value of the only column and row. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- As of `exec`: the caller knows the column.
   value<Value extends SqlStorageValue>(...statement: Parameters<typeof part>): Value {
     const [value] = this.column<Value>(...statement);
     if (value === undefined) throw new Error("the statement has no row");

@@ -6,6 +6,7 @@ import type { Webhook } from "../../../src/platform/webhooks/webhook.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { Chore } from "../../storage/chores.ts";
+import { Sql } from "../../storage/sql.ts";
 import type { OwnerRecord } from "../core/owner-record.ts";
 import type { ChangesFeed } from "./changes-feed.ts";
 
@@ -18,7 +19,7 @@ type WebhookDeliveryDependencies = {
   alarms: Pick<AlarmScheduler, "scheduleBy">;
   now: () => number;
 };
-type Row = { user_hash: string; version: string; attempts: number; next_at: number };
+type Row = { userHash: string; version: string; failures: number; nextAt: number };
 
 /** Changes of one turn go into one message. */
 const GATHER_MS = 1_000;
@@ -38,9 +39,11 @@ const NOTHING = "0.0.0";
  */
 export class WebhookDelivery implements Chore {
   readonly #deps: WebhookDeliveryDependencies;
+  readonly #sql: Sql;
 
   constructor(deps: WebhookDeliveryDependencies) {
     this.#deps = deps;
+    this.#sql = new Sql(deps.sql);
   }
 
   /** Schedules the alarm if the receiver lacks a change. Call it in each transaction. */
@@ -54,9 +57,8 @@ export class WebhookDelivery implements Chore {
   state(): UserSummary["webhook"] | null {
     const { webhook, now } = this.#deps;
     if (webhook === null) return null;
-    const row = this.#row();
     const behind = this.nextDue(now()) !== null;
-    const { attempts: failures, next_at: nextAt } = row ?? { attempts: 0, next_at: 0 };
+    const { failures, nextAt } = this.#row() ?? { failures: 0, nextAt: 0 };
     const isKnown = behind && failures > 0 && nextAt <= now() + LAST_RETRY_MS;
     return { behind, failures, ...(isKnown && { nextAt }) };
   }
@@ -66,7 +68,7 @@ export class WebhookDelivery implements Chore {
     if (webhook === null) return null;
     const row = this.#row();
     if (feed.version === (row?.version ?? feed.versionOfNothing)) return null;
-    return Math.max(now, row?.next_at ?? 0);
+    return Math.max(now, row?.nextAt ?? 0);
   }
 
   async run(now: number): Promise<void> {
@@ -82,7 +84,7 @@ export class WebhookDelivery implements Chore {
     if (items.length === 0 && reset === undefined) return this.#delivered(version);
     const { breaker } = this.#deps;
     const unknown = { send: true, failing: false };
-    const asked = await this.#orElse(unknown, () => breaker.ask(row.user_hash, now));
+    const asked = await this.#orElse(unknown, () => breaker.ask(row.userHash, now));
     if (!asked.send) return this.#wait();
     const message = await this.#message(row, page.value);
     const attempt = await webhook.send(message);
@@ -93,13 +95,13 @@ export class WebhookDelivery implements Chore {
     }
     console.error({ message: "the webhook failed", problem: attempt.problem, webhookId: message.id });
     this.#failed(row, attempt.retryAfterMs ?? 0);
-    if (await this.#orElse(false, () => breaker.failed(row.user_hash, now))) this.#wait();
+    if (await this.#orElse(false, () => breaker.failed(row.userHash, now))) this.#wait();
   }
 
   /** Tries again at once. Returns false if there is nothing to send. */
   wake(): boolean {
-    const { sql, alarms, now } = this.#deps;
-    sql.exec("UPDATE webhook_delivery SET next_at = 0");
+    const { alarms, now } = this.#deps;
+    this.#sql.run`UPDATE webhook_delivery SET next_at = 0`;
     const due = this.nextDue(now());
     alarms.scheduleBy(due);
     return due !== null;
@@ -117,11 +119,11 @@ export class WebhookDelivery implements Chore {
 
   #wait(): void {
     const until = this.#deps.now() + Math.ceil((WAIT_MS * (1 + Math.random())) / 2);
-    this.#deps.sql.exec("UPDATE webhook_delivery SET next_at = ?", until);
+    this.#sql.run`UPDATE webhook_delivery SET next_at = ${until}`;
   }
 
   /** The id follows from the content: a repeated message has the same one. */
-  async #message({ user_hash: userHash, version: after }: Row, changes: ChangesDelivery["data"]["changes"]) {
+  async #message({ userHash, version: after }: Row, changes: ChangesDelivery["data"]["changes"]) {
     const user = this.#deps.owner.get()?.id ?? null;
     const data = { userHash, user, changes };
     const id = `msg_${await hash16(JSON.stringify([after, data]))}`;
@@ -134,31 +136,29 @@ export class WebhookDelivery implements Chore {
   }
 
   #row(): Row | null {
-    return this.#deps.sql.exec<Row>("SELECT * FROM webhook_delivery").toArray()[0] ?? null;
+    const [row] = this.#sql.rows<Row>`
+      SELECT user_hash AS "userHash", version, attempts AS failures, next_at AS "nextAt" FROM webhook_delivery`;
+    return row ?? null;
   }
 
   /** Stored before the first attempt: a receiver that got it, and whose answer was lost, is told of an erasure too. */
   #begin(): Row | null {
     const owner = this.#deps.owner.get();
     if (owner === null) return null;
-    const row: Row = { user_hash: owner.hash, version: NOTHING, attempts: 0, next_at: 0 };
-    this.#deps.sql.exec(
-      "INSERT INTO webhook_delivery (user_hash, version, attempts, next_at) VALUES (?, ?, 0, 0)",
-      row.user_hash,
-      row.version,
-    );
+    const row: Row = { userHash: owner.hash, version: NOTHING, failures: 0, nextAt: 0 };
+    this.#sql.run`
+      INSERT INTO webhook_delivery (user_hash, version, attempts, next_at)
+      VALUES (${row.userHash}, ${row.version}, ${row.failures}, ${row.nextAt})`;
     return row;
   }
 
   #delivered(version: string): void {
-    this.#deps.sql.exec("UPDATE webhook_delivery SET version = ?, attempts = 0, next_at = 0", version);
+    this.#sql.run`UPDATE webhook_delivery SET version = ${version}, attempts = 0, next_at = 0`;
   }
 
-  #failed({ attempts }: Row, retryAfterMs: number): void {
-    const wait = Math.min(LAST_RETRY_MS, Math.max(backOff(attempts + 1, LAST_RETRY_MS), retryAfterMs));
-    this.#deps.sql.exec(
-      "UPDATE webhook_delivery SET attempts = attempts + 1, next_at = ?",
-      this.#deps.now() + wait,
-    );
+  #failed({ failures }: Row, retryAfterMs: number): void {
+    const wait = Math.min(LAST_RETRY_MS, Math.max(backOff(failures + 1, LAST_RETRY_MS), retryAfterMs));
+    this.#sql.run`
+      UPDATE webhook_delivery SET attempts = attempts + 1, next_at = ${this.#deps.now() + wait}`;
   }
 }

@@ -1,6 +1,5 @@
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
-import { limits } from "../../../src/domain/limits.ts";
-import { inline } from "../../storage/inline.ts";
+import { inline, withinPage } from "../../storage/page-rows.ts";
 import { raw, Sql } from "../../storage/sql.ts";
 import type { SeqRange } from "../core/position.ts";
 import type { StoredThread } from "./thread-row.ts";
@@ -71,22 +70,16 @@ export class CompactionStore {
 
   /** A page of all summaries of a thread, including those within others. */
   list({ n }: Numbered, { after: [seq, last] = [0, ""], limit }: CompactionsQuery): CompactionPage {
-    const items: Compaction[] = [];
-    let size = 0;
     // One row more than the limit, to know whether there are more.
     const rows = this.#sql.rows<PageRow>`
-      SELECT ${RANGE}, ${raw(inline("summary"))}, length(summary) AS bytes FROM compactions
+      SELECT ${RANGE}, ${inline("summary")}, length(summary) AS bytes FROM compactions
       WHERE thread = ${n} AND (from_seq, id) > (${seq}, ${last}) ORDER BY from_seq, id LIMIT ${limit + 1}`;
-    for (const { summary, bytes, ...range } of rows) {
-      size += bytes;
-      if (items.length === limit || (items.length > 0 && size > limits.pageBytes))
-        return { items, more: true };
-      items.push({
-        ...range,
-        summary: summary === null ? this.summary({ n }, range.id) : new Uint8Array(summary),
-      });
-    }
-    return { items, more: false };
+    const { shown, more } = withinPage(rows, limit);
+    const items = shown.map(({ summary, bytes: _bytes, ...range }) => ({
+      ...range,
+      summary: summary === null ? this.summary({ n }, range.id) : new Uint8Array(summary),
+    }));
+    return { items, more };
   }
 
   /** When the last one was made; 0 if there is none. */

@@ -1,6 +1,6 @@
 import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
-import { inline, isInline } from "../../storage/inline.ts";
+import { inline, isInline } from "../../storage/page-rows.ts";
 import { inSlices, part, raw, Sql } from "../../storage/sql.ts";
 import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
@@ -28,7 +28,7 @@ const SLICE = 256;
 
 const SEQ = raw(`messages.position % ${SLOTS}`);
 const STAYS = raw(notTombstoned("position"));
-const BODY = raw(inline("body"));
+const BODY = inline("body");
 /** Condition on the messages of a role. Looks among the last messages of a range only: there may be none for very long. */
 const ofRole = (role: string, [from, to]: PositionRange) => part`
   position > (SELECT MAX(position) FROM messages WHERE position BETWEEN ${from} AND ${to}) - 4000 AND role = ${role}`;
