@@ -212,7 +212,7 @@ export class UserMemory extends (DurableObject as WithAnswers) implements Served
     const { quota, index, ingests, table, dueMemories, webhookDelivery } = this.#parts;
     const webhook = webhookDelivery.state();
     return {
-      ...quota.held(),
+      ...quota.usage(),
       documents: index.freshness(),
       ingests: ingests.unfinished(UNFINISHED).map(({ id, threadId, status, why, createdAt }) => ({
         id,

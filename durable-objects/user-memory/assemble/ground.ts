@@ -58,7 +58,7 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
     table,
     memorySource,
     entries: new EntryStore(ctx),
-    quota: new QuotaGuard(sql, ports, { pages, threads: stores.threads, memories: table }),
+    quota: new QuotaGuard({ sql, bounds: ports, pages, threads: stores.threads, memories: table }),
     owner: new OwnerRecord(sql),
     retention: new RetentionStore(sql),
     erasureEpoch,

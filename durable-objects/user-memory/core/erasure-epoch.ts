@@ -1,15 +1,12 @@
+import { SqlStore } from "./sql-store.ts";
+
 /**
  * Counts the erasures of the user, and keeps the last version that they took. The first epoch is the time at which the storage was
  * new: so it is later than each erasure before, if the storage was lost. Owns the SQL of `erasure_epoch`.
  */
-export class ErasureEpoch {
-  readonly #sql: SqlStorage;
+export class ErasureEpoch extends SqlStore {
   #raised: () => void = () => {};
   #raisedBy = 0;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
 
   /** Sets what is called when the object learns of a later epoch: D1 then shows no row of the former one. */
   onRaised(raised: () => void): void {
@@ -18,7 +15,7 @@ export class ErasureEpoch {
 
   /** Grows with each erasure of the user. Nothing of an earlier epoch may be written. */
   get current(): number {
-    return this.#sql.exec<{ epoch: number }>("SELECT epoch FROM erasure_epoch").one().epoch;
+    return this.value("SELECT epoch FROM erasure_epoch");
   }
 
   /**
@@ -31,22 +28,21 @@ export class ErasureEpoch {
 
   /** Versions of memories up to this one are erased, in every store. */
   get erasedUpTo(): number {
-    return this.#sql.exec<{ n: number }>("SELECT erased_up_to AS n FROM erasure_epoch").one().n;
+    return this.value("SELECT erased_up_to FROM erasure_epoch");
   }
 
   /** Begins the first epoch of a new storage. */
   begin(now: number): void {
-    this.#sql.exec("UPDATE erasure_epoch SET epoch = ?", now);
+    this.exec("UPDATE erasure_epoch SET epoch = ?", [now]);
   }
 
   /** Takes over the end of the last erasure from D1, as this storage may have been set back. */
   reach({ epoch, upTo }: { epoch: number; upTo: number }): void {
     const before = this.current;
-    this.#sql.exec(
-      "UPDATE erasure_epoch SET epoch = MAX(epoch, ?), erased_up_to = MAX(erased_up_to, ?)",
+    this.exec("UPDATE erasure_epoch SET epoch = MAX(epoch, ?), erased_up_to = MAX(erased_up_to, ?)", [
       epoch,
       upTo,
-    );
+    ]);
     if (epoch <= before) return;
     this.#raisedBy += epoch - before;
     this.#raised();
@@ -54,11 +50,6 @@ export class ErasureEpoch {
 
   /** Begins the next epoch, after this version. Returns it. */
   next(upTo: number): number {
-    return this.#sql
-      .exec<{ epoch: number }>(
-        "UPDATE erasure_epoch SET epoch = epoch + 1, erased_up_to = ? RETURNING epoch",
-        upTo,
-      )
-      .one().epoch;
+    return this.value("UPDATE erasure_epoch SET epoch = epoch + 1, erased_up_to = ? RETURNING epoch", [upTo]);
   }
 }

@@ -1,4 +1,5 @@
 import { turn } from "../../../src/platform/turn.ts";
+import { SqlStore } from "./sql-store.ts";
 
 /** The peak is stored in steps: a growing object does not write it in each alarm. */
 const PEAK_STEP = 256 * 1024;
@@ -16,22 +17,21 @@ type Row = { peak: number; filled: number; rounds: number };
  * `secure_delete` nor `VACUUM`. A round fills all free pages with rows of zeros, then removes these. SQLite gives no page back,
  * so the file is as large as the peak in use. Owns the SQL of `free_pages` and `zeros`.
  */
-export class FreePages {
-  readonly #sql: SqlStorage;
+export class FreePages extends SqlStore {
   readonly #rows: number;
   #peak = 0;
 
   /** `rows`: of one transaction. */
   constructor(sql: SqlStorage, rows = ROWS) {
-    this.#sql = sql;
+    super(sql);
     this.#rows = rows;
   }
 
   /** Stores the peak, before something is removed. */
   note(): void {
-    if (this.#sql.databaseSize <= this.#peak) return;
-    const peak = Math.ceil(this.#sql.databaseSize / PEAK_STEP) * PEAK_STEP;
-    this.#sql.exec("UPDATE free_pages SET peak = ?1 WHERE peak < ?1", peak);
+    if (this.sql.databaseSize <= this.#peak) return;
+    const peak = Math.ceil(this.sql.databaseSize / PEAK_STEP) * PEAK_STEP;
+    this.exec("UPDATE free_pages SET peak = ?1 WHERE peak < ?1", [peak]);
     this.#peak = this.#row().peak;
   }
 
@@ -42,13 +42,11 @@ export class FreePages {
 
   /** Bytes that zeros take up, from the first row and the last: rows are written and removed in order. */
   get bytes(): number {
-    const [last] = this.#sql
-      .exec<{ before: number; bytes: number }>(
-        `SELECT rowid - (SELECT MIN(rowid) FROM zeros) AS before, LENGTH(bytes) AS bytes
-         FROM zeros ORDER BY rowid DESC LIMIT 1`,
-      )
-      .toArray();
-    return last === undefined ? 0 : last.before * ROW_PAGES * PAGE + last.bytes;
+    const last = this.row<{ before: number; bytes: number }>(
+      `SELECT rowid - (SELECT MIN(rowid) FROM zeros) AS before, LENGTH(bytes) AS bytes
+       FROM zeros ORDER BY rowid DESC LIMIT 1`,
+    );
+    return last === null ? 0 : last.before * ROW_PAGES * PAGE + last.bytes;
   }
 
   /** The round that overwrites all pages free by now. */
@@ -70,24 +68,22 @@ export class FreePages {
     const { peak, filled } = this.#row();
     if (filled === 0) {
       let rows = 0;
-      for (; rows < this.#rows && this.#sql.databaseSize < peak; rows++)
-        this.#sql.exec(
-          "INSERT INTO zeros (bytes) VALUES (zeroblob(?))",
-          bytesIn(Math.min(ROW_PAGES, Math.ceil((peak - this.#sql.databaseSize) / PAGE))),
-        );
-      if (rows < this.#rows) this.#sql.exec("UPDATE free_pages SET filled = 1");
+      for (; rows < this.#rows && this.sql.databaseSize < peak; rows++) {
+        const pages = Math.min(ROW_PAGES, Math.ceil((peak - this.sql.databaseSize) / PAGE));
+        this.exec("INSERT INTO zeros (bytes) VALUES (zeroblob(?))", [bytesIn(pages)]);
+      }
+      if (rows < this.#rows) this.exec("UPDATE free_pages SET filled = 1");
       return;
     }
-    this.#sql.exec(
-      "DELETE FROM zeros WHERE rowid IN (SELECT rowid FROM zeros ORDER BY rowid LIMIT ?)",
+    this.exec("DELETE FROM zeros WHERE rowid IN (SELECT rowid FROM zeros ORDER BY rowid LIMIT ?)", [
       this.#rows,
-    );
-    if (this.#sql.exec("SELECT 1 FROM zeros LIMIT 1").toArray().length === 0)
-      this.#sql.exec("UPDATE free_pages SET filled = 0, rounds = rounds + 1");
+    ]);
+    if (!this.selects("SELECT 1 FROM zeros LIMIT 1"))
+      this.exec("UPDATE free_pages SET filled = 0, rounds = rounds + 1");
   }
 
   #row(): Row {
-    return this.#sql.exec<Row>("SELECT * FROM free_pages").one();
+    return this.sql.exec<Row>("SELECT * FROM free_pages").one();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Erasable, ErasedData } from "./erasable.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
+import { SqlStore } from "./sql-store.ts";
 
 /** Delay of a new user's row in the catalogue, unless a write of a thread or of memories brings it before. */
 export const CATALOGUE_WITHIN_MS = { entry: 60_000, memory: 24 * 3600_000, thread: 0 } as const;
@@ -8,24 +9,18 @@ export const CATALOGUE_WITHIN_MS = { entry: 60_000, memory: 24 * 3600_000, threa
  * The user's id, which the object's name has only a hash of. Written with the first write, for the views of threads and the
  * catalogue of users in D1. Owns the SQL of `owner`; `due_at` is null once the catalogue has the user.
  */
-export class OwnerRecord implements Erasable {
-  readonly #sql: SqlStorage;
+export class OwnerRecord extends SqlStore implements Erasable {
   /** True if it is stored for sure: every write asks, and only the first two look. */
   #known = false;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
 
   /** Returns when the catalogue is due, or null if it has the user. */
   note({ hash, id }: Owner, dueAt: number): number | null {
     if (this.#known) return null;
-    const [row] = this.#sql.exec<{ hash: string | null }>("SELECT hash FROM owner").toArray();
     // A transaction may roll back a write, so only a read row is certain.
-    this.#known = row?.hash === hash;
+    this.#known = this.get()?.hash === hash;
     if (this.#known) return null;
-    this.#sql.exec("DELETE FROM owner");
-    this.#sql.exec("INSERT INTO owner (id, hash, due_at) VALUES (?, ?, ?)", id, hash, dueAt);
+    this.exec("DELETE FROM owner");
+    this.exec("INSERT INTO owner (id, hash, due_at) VALUES (?, ?, ?)", [id, hash, dueAt]);
     return dueAt;
   }
 
@@ -35,32 +30,29 @@ export class OwnerRecord implements Erasable {
 
   /** The user; null before the first write. */
   get(): Owner | null {
-    return this.#sql.exec<Owner>("SELECT hash, id FROM owner").toArray()[0] ?? null;
+    return this.row<Owner>("SELECT hash, id FROM owner");
   }
 
   /** The user, if the row in the catalogue is due by this time. */
   uncatalogued(by: number): Owner | null {
-    const [row] = this.#sql
-      .exec<{ hash: string; id: string }>("SELECT hash, id FROM owner WHERE due_at <= ?", by)
-      .toArray();
-    return row ?? null;
+    return this.row<Owner>("SELECT hash, id FROM owner WHERE due_at <= ?", [by]);
   }
 
   catalogued(): void {
-    this.#sql.exec("UPDATE owner SET due_at = NULL");
+    this.exec("UPDATE owner SET due_at = NULL");
   }
 
   /** Writes the user's row again, which D1 may have lost. */
   catalogueAgain(dueAt: number): void {
-    this.#sql.exec("UPDATE owner SET due_at = ?", dueAt);
+    this.exec("UPDATE owner SET due_at = ?", [dueAt]);
   }
 
   putOff(until: number): void {
-    this.#sql.exec("UPDATE owner SET due_at = ? WHERE due_at IS NOT NULL", until);
+    this.exec("UPDATE owner SET due_at = ? WHERE due_at IS NOT NULL", [until]);
   }
 
   nextDue(): number | null {
-    return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM owner").one().due;
+    return this.value<number | null>("SELECT MIN(due_at) FROM owner");
   }
 
   /** An erasure of the user has removed the row. */

@@ -10,70 +10,56 @@ const CODES = {
   bytes: "quota_bytes",
 } as const satisfies Record<Kind, ErrorCode>;
 
-type Counted = { count(): number };
+type QuotaDependencies = {
+  sql: SqlStorage;
+  /** The storage is full from `storageBytes` on, but for the room that deletes need. */
+  bounds: { readonly quotas: Quotas; readonly storageBytes: number };
+  pages: Pick<FreePages, "bytes">;
+  threads: { count(): number };
+  memories: { count(): number; clock: { lastVersion(): number } };
+};
 
 /**
  * Refuses writes that exceed a user's quota or the object's storage. After a quota is lowered, what exceeds it stays and can be
  * changed and deleted.
  */
 export class QuotaGuard {
-  readonly #sql: SqlStorage;
-  readonly #quotas: Quotas;
-  readonly #object: { readonly storageBytes: number };
-  readonly #pages: Pick<FreePages, "bytes">;
-  readonly #threads: Counted;
-  readonly #memories: Counted & { clock: { lastVersion(): number } };
+  readonly #deps: QuotaDependencies;
 
-  constructor(
-    sql: SqlStorage,
-    bounds: { quotas: Quotas; readonly storageBytes: number },
-    {
-      pages,
-      threads,
-      memories,
-    }: {
-      pages: Pick<FreePages, "bytes">;
-      threads: Counted;
-      memories: Counted & { clock: { lastVersion(): number } };
-    },
-  ) {
-    this.#sql = sql;
-    this.#pages = pages;
-    this.#threads = threads;
-    this.#memories = memories;
-    this.#quotas = bounds.quotas;
-    this.#object = bounds;
+  constructor(deps: QuotaDependencies) {
+    this.#deps = deps;
   }
 
-  /** A failure if the storage is full, but for the room that deletes need. */
   storageFailure(): Failure | null {
-    const most = this.#object.storageBytes;
+    const { sql, bounds } = this.#deps;
+    const most = bounds.storageBytes;
     // Zeros are counted only if they matter, as every write checks this.
-    return this.#sql.databaseSize < most || this.#held("bytes") < most ? null : fail("storage_full");
+    return sql.databaseSize < most || this.#used("bytes") < most ? null : fail("storage_full");
   }
 
   bounds(...kinds: readonly Kind[]): boolean {
-    return kinds.some((kind) => this.#quotas[kind] !== null);
+    return kinds.some((kind) => this.#quota(kind) !== null);
   }
 
   /** Measures the user's data. Counts memories and threads row by row. */
-  held(): Record<Kind, number> {
-    const [bytes, memories, threads, entries] = (["bytes", "memories", "threads", "entries"] as const).map(
-      (kind) => this.#held(kind),
-    ) as [number, number, number, number];
-    return { bytes, memories, threads, entries };
+  usage(): Record<Kind, number> {
+    return {
+      bytes: this.#used("bytes"),
+      memories: this.#used("memories"),
+      threads: this.#used("threads"),
+      entries: this.#used("entries"),
+    };
   }
 
   /** Runs `act` inside a transaction that a failure rolls back. Fails if a quota is exceeded afterwards. */
   withinQuota<T>(kinds: readonly Kind[], act: () => Result<T>): Result<T> {
     const full = this.storageFailure();
     if (full !== null) return full;
-    const bounded = kinds.filter((kind) => this.#quotas[kind] !== null);
-    const before = bounded.map((kind) => this.#held(kind));
+    const before = kinds.filter((kind) => this.bounds(kind)).map((kind) => [kind, this.#used(kind)] as const);
     const result = act();
     if (!result.ok) return result;
-    for (const [i, kind] of bounded.entries()) {
-      const exceeded = this.#exceeded(kind, { before: before[i] ?? 0, after: this.#held(kind) });
+    for (const [kind, used] of before) {
+      const exceeded = this.#exceeded(kind, { before: used, after: this.#used(kind) });
       if (exceeded !== null) return exceeded;
     }
     return result;
@@ -84,7 +70,7 @@ export class QuotaGuard {
     const full = this.storageFailure();
     if (full !== null) return full;
     for (const kind of ["threads", "bytes"] as const) {
-      const before = this.#quotas[kind] === null ? 0 : this.#held(kind);
+      const before = this.bounds(kind) ? this.#used(kind) : 0;
       const exceeded = this.#exceeded(kind, { before, after: before + 1 });
       if (exceeded !== null) return exceeded;
     }
@@ -95,20 +81,20 @@ export class QuotaGuard {
   memoriesFailure(more: () => number): Failure | null {
     const full = this.storageFailure();
     if (full !== null) return full;
-    const bytes = this.#quotas.bytes;
-    if (bytes !== null && this.#held("bytes") >= bytes) return this.#failure("bytes", bytes);
-    const most = this.#quotas.memories;
+    const bytes = this.#quota("bytes");
+    if (bytes !== null && this.#used("bytes") >= bytes) return this.#failure("bytes", bytes);
+    const most = this.#quota("memories");
     if (most === null) return null;
     const added = more();
     // Counting reads all rows. Who has used fewer numbers of versions than the quota has fewer memories: those of corrected
     // and deleted versions are not used again.
-    if (this.#memories.clock.lastVersion() + added <= most) return null;
-    const before = this.#held("memories");
+    if (this.#deps.memories.clock.lastVersion() + added <= most) return null;
+    const before = this.#used("memories");
     return this.#exceeded("memories", { before, after: before + added });
   }
 
   #exceeded(kind: Kind, { before, after }: { before: number; after: number }): Failure | null {
-    const quota = this.#quotas[kind];
+    const quota = this.#quota(kind);
     return quota !== null && after > quota && after > before ? this.#failure(kind, quota) : null;
   }
 
@@ -119,12 +105,17 @@ export class QuotaGuard {
     });
   }
 
-  #held(kind: Kind): number {
+  #quota(kind: Kind): number | null {
+    return this.#deps.bounds.quotas[kind];
+  }
+
+  #used(kind: Kind): number {
+    const { sql, pages, threads, memories } = this.#deps;
     // Without the zeros of an erasure, which frees them again.
-    if (kind === "bytes") return this.#sql.databaseSize - this.#pages.bytes;
+    if (kind === "bytes") return sql.databaseSize - pages.bytes;
     // Threads begin seldom, so these are counted row by row.
-    if (kind === "threads") return this.#threads.count();
-    if (kind === "memories") return this.#memories.count();
-    return this.#sql.exec<{ n: number }>("SELECT n FROM entry_count").one().n;
+    if (kind === "threads") return threads.count();
+    if (kind === "memories") return memories.count();
+    return sql.exec<{ n: number }>("SELECT n FROM entry_count").one().n;
   }
 }

@@ -1,5 +1,6 @@
 import { type RetentionPlan, planOf } from "../../../src/domain/retention.ts";
 import type { Retention, RetentionCounts, UserRetention } from "../../../src/domain/schema/retention.ts";
+import { SqlStore } from "./sql-store.ts";
 
 /** The data that one event of the audit log counts. */
 export const RETAINED = ["threads", "messages", "memories"] as const satisfies (keyof RetentionCounts)[];
@@ -13,7 +14,7 @@ type State = {
   own: Retention;
   dueAt: number | null;
   noted: Noted;
-  last: UserRetention["last"] | null;
+  last: NonNullable<UserRetention["last"]> | null;
 };
 type Row = { tenant: string | null; own: string; due_at: number | null; noted: string; last: string | null };
 
@@ -23,24 +24,19 @@ export const GRACE_MS = 60 * 60 * 1000;
 const NEW: State = { tenant: null, own: {}, dueAt: null, noted: {}, last: null };
 
 /** The rules of retention of this user, and how far they are applied. Owns the SQL of `retention`. */
-export class RetentionStore {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
-
+export class RetentionStore extends SqlStore {
   get(): State | null {
-    const [row] = this.#sql.exec<Row>("SELECT * FROM retention").toArray();
-    if (row === undefined) return null;
-    return {
-      // Stored as they are written below.
-      tenant: row.tenant === null ? null : (JSON.parse(row.tenant) as Retention),
-      own: JSON.parse(row.own) as Retention,
-      dueAt: row.due_at,
-      noted: JSON.parse(row.noted) as Noted,
-      last: row.last === null ? null : (JSON.parse(row.last) as NonNullable<State["last"]>),
-    };
+    const row = this.row<Row>("SELECT * FROM retention");
+    return (
+      row && {
+        // Stored as they are written below.
+        tenant: row.tenant === null ? null : (JSON.parse(row.tenant) as Retention),
+        own: JSON.parse(row.own) as Retention,
+        dueAt: row.due_at,
+        noted: JSON.parse(row.noted) as Noted,
+        last: row.last === null ? null : (JSON.parse(row.last) as State["last"]),
+      }
+    );
   }
 
   plan(): RetentionPlan {
@@ -49,20 +45,19 @@ export class RetentionStore {
   }
 
   set(change: Partial<State>): void {
-    const there = this.get();
-    if (there === null)
-      this.#sql.exec(
-        "INSERT INTO retention (tenant, own, due_at, noted, last) VALUES (NULL, '{}', NULL, '{}', NULL)",
-      );
-    const { tenant, own, dueAt, noted, last } = { ...(there ?? NEW), ...change };
-    this.#sql.exec(
-      "UPDATE retention SET tenant = ?, own = ?, due_at = ?, noted = ?, last = ?",
+    const state = this.get();
+    const { tenant, own, dueAt, noted, last } = { ...(state ?? NEW), ...change };
+    const statement =
+      state === null
+        ? "INSERT INTO retention (tenant, own, due_at, noted, last) VALUES (?, ?, ?, ?, ?)"
+        : "UPDATE retention SET tenant = ?, own = ?, due_at = ?, noted = ?, last = ?";
+    this.exec(statement, [
       tenant && JSON.stringify(tenant),
       JSON.stringify(own),
       dueAt,
       JSON.stringify(noted),
       last && JSON.stringify(last),
-    );
+    ]);
   }
 
   /** A rule is new or changed. Returns when it is applied. */

@@ -2,7 +2,8 @@ import { msOf } from "../../../src/domain/retention.ts";
 import { PINNED } from "../../../src/domain/context/layers/order.ts";
 import { memoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { RetentionRule } from "../../../src/domain/schema/retention.ts";
-import { columnOf, type SqlCondition } from "../core/sql-condition.ts";
+import type { SqlCondition } from "../core/sql-condition.ts";
+import { SqlStore } from "../core/sql-store.ts";
 
 /** A memory is as old as its last version. */
 const LAST = `NOT EXISTS (SELECT 1 FROM memories AS later WHERE later.id = memories.id AND later.version > memories.version)`;
@@ -11,24 +12,13 @@ const IS_PINNED = `EXISTS (SELECT 1 FROM json_each(memories.tags) AS tag WHERE t
 const IS_OWN_WORD = "kind = 'fact' AND trust IN ('user', 'operator')";
 
 /** Finds the memories that are past the age of a rule. Reads `memories`. */
-export class AgedMemories {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
-
+export class AgedMemories extends SqlStore {
   /** Their ids, at most `limit` of each kind. */
   ids(rule: RetentionRule, { now, limit }: { now: number; limit: number }): string[] {
     return kindsOf(rule).flatMap((kind) => {
       const { sql, bindings } = covered(rule, kind);
-      return columnOf<string>(
-        this.#sql,
-        `SELECT id ${sql} AND updated_at < ? LIMIT ?`,
-        ...bindings,
-        now - msOf(rule.keep),
-        limit,
-      );
+      const past = [...bindings, now - msOf(rule.keep), limit];
+      return this.column<string>(`SELECT id ${sql} AND updated_at < ? LIMIT ?`, past);
     });
   }
 
@@ -38,7 +28,7 @@ export class AgedMemories {
       kindsOf(rule).flatMap((kind) => {
         const { sql, bindings } = covered(rule, kind);
         const oldest = `SELECT updated_at ${sql} ORDER BY updated_at LIMIT 1`;
-        return columnOf<number>(this.#sql, oldest, ...bindings).map((at) => at + msOf(rule.keep));
+        return this.column<number>(oldest, bindings).map((at) => at + msOf(rule.keep));
       }),
     );
     return due.length === 0 ? null : Math.min(...due);

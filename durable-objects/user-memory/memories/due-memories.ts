@@ -9,7 +9,8 @@ import type { MemoryStatus } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { type AuditLog, writeEvent } from "../../../src/platform/d1/audit-log.ts";
 import { filterConditions } from "../../../src/platform/d1/memory-filter.ts";
-import { columnOf, toSqlCondition } from "../core/sql-condition.ts";
+import { toSqlCondition } from "../core/sql-condition.ts";
+import { SqlStore } from "../core/sql-store.ts";
 import type { IntentLog } from "./intent-log.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryTable } from "./memory-table.ts";
@@ -39,10 +40,11 @@ const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded
  * Memories whose time comes: those with an expiry, and those that wait for review. One that waits in quarantine for too long
  * expires, is listed for a day, and is then deleted.
  */
-export class DueMemories {
+export class DueMemories extends SqlStore {
   readonly #deps: DueMemoriesDependencies;
 
   constructor(deps: DueMemoriesDependencies) {
+    super(deps.sql);
     this.#deps = deps;
   }
 
@@ -61,15 +63,12 @@ export class DueMemories {
 
   /** Ids of the memories to delete, at most `limit` of each kind: expired ones, and those that were listed for a day. */
   over(now: number, limit: number): string[] {
-    const { sql, log } = this.#deps;
-    const expired = columnOf<string>(
-      sql,
+    const expired = this.column<string>(
       `SELECT id FROM memories WHERE ${EXPIRING} AND expires_at < ? ORDER BY expires_at LIMIT ?`,
-      now,
-      limit,
+      [now, limit],
     );
     const listed = this.#unchangedSince("expired", now - LISTED_MS, limit);
-    return [...expired, ...listed].filter((id) => !log.hasPendingFor(id));
+    return [...expired, ...listed].filter((id) => !this.#deps.log.hasPendingFor(id));
   }
 
   /** Notes in the audit log how many a write expired. */
@@ -90,35 +89,31 @@ export class DueMemories {
 
   /** The time of the next expiry, end of a wait, or deletion of a listed memory; null if there is none. */
   nextDue(): number | null {
-    const { sql, quarantineMs } = this.#deps;
-    const { at: expiry } = sql
-      .exec<{ at: number | null }>(`SELECT MIN(expires_at) AS at FROM memories WHERE ${EXPIRING}`)
-      .one();
+    const expiry = this.value<number | null>(`SELECT MIN(expires_at) FROM memories WHERE ${EXPIRING}`);
     const [waiting, expired] = [this.#oldest("quarantined"), this.#oldest("expired")];
-    const due = [
-      expiry ?? [],
-      waiting === null ? [] : waiting + quarantineMs,
-      expired === null ? [] : expired + LISTED_MS,
-    ].flat();
-    return due.length === 0 ? null : Math.min(...due) + 1;
+    const due = Math.min(
+      expiry ?? Infinity,
+      waiting === null ? Infinity : waiting + this.#deps.quarantineMs,
+      expired === null ? Infinity : expired + LISTED_MS,
+    );
+    return due === Infinity ? null : due + 1;
   }
 
   /** Counts what waits and what is expired. `nextExpiry`: when the oldest one that waits expires. */
   counts(now: number): { waiting: number; expired: number; nextExpiry?: number } {
-    const { sql, quarantineMs } = this.#deps;
     // Reads a row of the index for each.
-    const rows = sql.exec<{ status: Reviewed; n: number }>(
+    const rows = this.rows<{ status: Reviewed; n: number }>(
       `SELECT status, COUNT(*) AS n FROM memories INDEXED BY memories_reviewed
        WHERE ${REVIEWED} AND (expires_at IS NULL OR expires_at >= ?) GROUP BY status`,
-      now,
+      [now],
     );
-    const counts = new Map(Array.from(rows, ({ status, n }) => [status, n]));
+    const counts = new Map(rows.map(({ status, n }) => [status, n]));
     const waiting = counts.get("quarantined") ?? 0;
     const oldest = waiting === 0 ? null : this.#oldest("quarantined");
     return {
       waiting,
       expired: counts.get("expired") ?? 0,
-      ...(oldest !== null && { nextExpiry: oldest + quarantineMs }),
+      ...(oldest !== null && { nextExpiry: oldest + this.#deps.quarantineMs }),
     };
   }
 
@@ -130,19 +125,12 @@ export class DueMemories {
     const { table } = this.#deps;
     const { upTo = table.clock.lastVersion(), at = Number.MIN_SAFE_INTEGER, version = 0 } = after ?? {};
     const { sql, bindings } = toSqlCondition(and(...filterConditions(filter)));
-    const rows = this.#deps.sql
-      .exec<{ id: string; at: number; version: number }>(
-        `SELECT id, recorded_at AS at, version FROM memories INDEXED BY memories_reviewed
-         WHERE ${REVIEWED} AND status = 'quarantined' AND (recorded_at, version) > (?, ?) AND version <= ?
-           AND (expires_at IS NULL OR expires_at >= ?) AND ${sql} ORDER BY recorded_at, version LIMIT ?`,
-        at,
-        version,
-        upTo,
-        now,
-        ...bindings,
-        limit + 1,
-      )
-      .toArray();
+    const rows = this.rows<{ id: string; at: number; version: number }>(
+      `SELECT id, recorded_at AS at, version FROM memories INDEXED BY memories_reviewed
+       WHERE ${REVIEWED} AND status = 'quarantined' AND (recorded_at, version) > (?, ?) AND version <= ?
+         AND (expires_at IS NULL OR expires_at >= ?) AND ${sql} ORDER BY recorded_at, version LIMIT ?`,
+      [at, version, upTo, now, ...bindings, limit + 1],
+    );
     const slice = rows.slice(0, limit);
     const last = rows.length > limit ? slice.at(-1) : undefined;
     return {
@@ -153,23 +141,18 @@ export class DueMemories {
 
   /** Ids of memories of a status that have not changed since before a time, the oldest first. */
   #unchangedSince(status: Reviewed, before: number, limit: number): string[] {
-    return columnOf(
-      this.#deps.sql,
+    return this.column(
       `SELECT id FROM memories INDEXED BY memories_reviewed
        WHERE ${REVIEWED} AND status = ? AND recorded_at < ? ORDER BY recorded_at LIMIT ?`,
-      status,
-      before,
-      limit,
+      [status, before, limit],
     );
   }
 
   /** The time of the last change of the memory of a status that has not changed for longest; null if there is none. */
   #oldest(status: Reviewed): number | null {
-    return this.#deps.sql
-      .exec<{ at: number | null }>(
-        `SELECT MIN(recorded_at) AS at FROM memories INDEXED BY memories_reviewed WHERE ${REVIEWED} AND status = ?`,
-        status,
-      )
-      .one().at;
+    return this.value(
+      `SELECT MIN(recorded_at) FROM memories INDEXED BY memories_reviewed WHERE ${REVIEWED} AND status = ?`,
+      [status],
+    );
   }
 }

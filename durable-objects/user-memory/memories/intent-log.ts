@@ -2,6 +2,7 @@ import { FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { KeptAnswer } from "../../storage/idempotency-store.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import { SqlStore } from "../core/sql-store.ts";
 
 /** A write of memories that D1 has not confirmed yet. Applying it twice is the same as once. */
 export type Intent = {
@@ -31,51 +32,46 @@ type Row = {
  * Logs each write before D1 gets it, so that the alarm repeats it after a crash or an outage. The log is empty but for the
  * writes under way, so it has no index. Owns the SQL of `intents`.
  */
-export class IntentLog {
-  readonly #sql: SqlStorage;
+export class IntentLog extends SqlStore {
   /** The last number noted or read since the object is awake. An intent under way keeps its number to itself. */
   #last = 0;
   /** The memories of all intents; null if they are not read. */
   #pending: ReadonlySet<string> | null = null;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
-
   /** Logs an intent, with the time of its first retry. */
   note(intent: Intent, now: number): NotedIntent {
     const { owner, put, forget, answer } = intent;
-    const { n: greatest } = this.#sql
-      .exec<{ n: number }>("SELECT COALESCE(MAX(n), 0) AS n FROM intents")
-      .one();
-    const n = Math.max(greatest, this.#last) + 1;
+    const n = Math.max(this.value("SELECT COALESCE(MAX(n), 0) FROM intents"), this.#last) + 1;
     this.#last = n;
     const [first = "[]", ...others] = parts(put);
-    this.#sql.exec(
+    const [ids, all] = forget === "all" ? [[], 1] : [forget, 0];
+    this.exec(
       `INSERT INTO intents (n, put, owner, forgotten, forgets_all, answer, attempts, due_at)
        VALUES (?, ?, ?, ?, ?, ?, 0, ?)`,
-      n,
-      first,
-      JSON.stringify(owner),
-      JSON.stringify(forget === "all" ? [] : forget),
-      forget === "all" ? 1 : 0,
-      answer === undefined ? null : JSON.stringify(answer),
-      now + FIRST_RETRY_MS,
+      [
+        n,
+        first,
+        JSON.stringify(owner),
+        JSON.stringify(ids),
+        all,
+        answer === undefined ? null : JSON.stringify(answer),
+        now + FIRST_RETRY_MS,
+      ],
     );
     for (const part of others)
-      this.#sql.exec("INSERT INTO intents (n, put, forgotten) VALUES (?, ?, '[]')", n, part);
+      this.exec("INSERT INTO intents (n, put, forgotten) VALUES (?, ?, '[]')", [n, part]);
     this.#pending = null;
     return { ...intent, n };
   }
 
   /** The next intent after this one; null if there is none. */
   after(n: number): number | null {
-    return this.#sql.exec<{ n: number | null }>("SELECT MIN(n) AS n FROM intents WHERE n > ?", n).one().n;
+    return this.value<number | null>("SELECT MIN(n) FROM intents WHERE n > ?", [n]);
   }
 
   /** An intent with what is left of it; null if it was cleared. */
   read(n: number): NotedIntent | null {
-    const rows = this.#sql.exec<Row>("SELECT * FROM intents WHERE n = ? ORDER BY rowid", n).toArray();
+    const rows = this.rows<Row>("SELECT * FROM intents WHERE n = ? ORDER BY rowid", [n]);
     const [first] = rows;
     if (first?.owner == null) return null;
     this.#last = Math.max(this.#last, n);
@@ -91,53 +87,47 @@ export class IntentLog {
   /** True if a write of this memory is pending. */
   hasPendingFor(memoryId: string): boolean {
     this.#pending ??= new Set(
-      this.#sql
-        .exec<{ id: string }>(
-          `SELECT value ->> '$.id' AS id FROM intents, json_each(put)
-           UNION ALL SELECT value FROM intents, json_each(forgotten)`,
-        )
-        .toArray()
-        .map(({ id }) => id),
+      this.column<string>(
+        `SELECT value ->> '$.id' FROM intents, json_each(put)
+         UNION ALL SELECT value FROM intents, json_each(forgotten)`,
+      ),
     );
     return this.#pending.has(memoryId);
   }
 
   /** The lowest version that a pending write puts; Infinity without one. */
   firstVersion(): number {
-    return (
-      this.#sql
-        .exec<{ n: number | null }>("SELECT MIN(value ->> '$.version') AS n FROM intents, json_each(put)")
-        .one().n ?? Infinity
-    );
+    const first = "SELECT MIN(value ->> '$.version') FROM intents, json_each(put)";
+    return this.value<number | null>(first) ?? Infinity;
   }
 
   /** True if a deletion of all memories is pending. */
   forgetsAll(): boolean {
-    return this.#sql.exec("SELECT 1 FROM intents WHERE forgets_all = 1 LIMIT 1").toArray().length > 0;
+    return this.selects("SELECT 1 FROM intents WHERE forgets_all = 1 LIMIT 1");
   }
 
   clear(n: number): void {
-    this.#sql.exec("DELETE FROM intents WHERE n = ?", n);
+    this.exec("DELETE FROM intents WHERE n = ?", [n]);
     this.#pending = null;
   }
 
   /** Takes these memories out of all intents. The caller logs their deletion next. */
   clearAllOf(ids: readonly string[]): void {
     if (!ids.some((id) => this.hasPendingFor(id))) return;
-    const forgotten = JSON.stringify(ids);
+    const forgotten = [JSON.stringify(ids)];
     const holds = `EXISTS (SELECT 1 FROM json_each(put) WHERE value ->> '$.id' IN (SELECT value FROM json_each(?1)))
       OR EXISTS (SELECT 1 FROM json_each(forgotten) WHERE value IN (SELECT value FROM json_each(?1)))`;
     // A saved answer must not hold a deleted memory.
-    this.#sql.exec(
+    this.exec(
       `UPDATE intents SET answer = NULL WHERE n IN (SELECT n FROM intents WHERE ${holds})`,
       forgotten,
     );
-    this.#sql.exec(
+    this.exec(
       `UPDATE intents SET put = (SELECT json_group_array(json(value)) ${keptOf("put", "value ->> '$.id'")}),
          forgotten = (SELECT json_group_array(value) ${keptOf("forgotten", "value")}) WHERE ${holds}`,
       forgotten,
     );
-    this.#sql.exec(
+    this.exec(
       `DELETE FROM intents WHERE n NOT IN (
          SELECT n FROM intents WHERE forgets_all = 1 OR put <> '[]' OR forgotten <> '[]')`,
     );
@@ -145,25 +135,22 @@ export class IntentLog {
   }
 
   clearEverything(): void {
-    this.#sql.exec("DELETE FROM intents");
+    this.exec("DELETE FROM intents");
     this.#pending = null;
   }
 
   /** Schedules the next retry: after 5 s, 10 s, 20 s, and so on to 5 min. */
   failed(n: number, now: number): void {
-    this.#sql.exec(
+    this.exec(
       `UPDATE intents SET attempts = attempts + 1, due_at = ?1 + MIN(?2, ?3 * (1 << MIN(attempts, 16)))
        WHERE n = ?4 AND owner IS NOT NULL`,
-      now,
-      LAST_RETRY_MS,
-      FIRST_RETRY_MS,
-      n,
+      [now, LAST_RETRY_MS, FIRST_RETRY_MS, n],
     );
   }
 
   /** The time of the next retry; null if nothing is pending. */
   nextDue(): number | null {
-    return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM intents").one().due;
+    return this.value<number | null>("SELECT MIN(due_at) FROM intents");
   }
 }
 

@@ -3,78 +3,56 @@ import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { chosenFrom, columnOf, narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
+import { chosenFrom, narrowest, toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
+import { SqlStore } from "../core/sql-store.ts";
 import type { Document, DocumentSource } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** The versions of memories as recall and contexts choose among them: by an index, a condition, or their numbers. */
-export class MemoryDocuments implements DocumentSource {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
-
+export class MemoryDocuments extends SqlStore implements DocumentSource {
   documents(numbers: readonly number[]): Document[] {
-    return this.#documentsOf(CHOSEN, JSON.stringify(numbers));
+    return this.#documentsOf(CHOSEN, [JSON.stringify(numbers)]);
   }
 
   newest({ sql, bindings }: SqlCondition, limit: number, offset: number): Document[] {
     return this.#documentsOf(
       `(${IN_TIME} LIMIT -1) AS newest CROSS JOIN memories ON version = number WHERE ${sql} LIMIT ? OFFSET ?`,
-      Number.MIN_SAFE_INTEGER,
-      Number.MAX_SAFE_INTEGER,
-      ...bindings,
-      limit,
-      offset,
+      [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, ...bindings, limit, offset],
     );
   }
 
   inTime({ from, to }: { from: number; to: number }, limit: number): number[] {
-    return columnOf(this.#sql, `SELECT number FROM (${IN_TIME} LIMIT ?)`, from, to, limit);
+    return this.column(`SELECT number FROM (${IN_TIME} LIMIT ?)`, [from, to, limit]);
   }
 
   /** The versions that meet a condition over the columns of `memories`. Looks at each. */
   where({ sql, bindings }: SqlCondition): number[] {
-    return columnOf(this.#sql, `SELECT version FROM memories WHERE ${sql}`, ...bindings);
+    return this.column(`SELECT version FROM memories WHERE ${sql}`, bindings);
   }
 
   /** Returns the versions among these that meet a condition. */
   among(numbers: readonly number[], { sql, bindings }: SqlCondition): number[] {
-    if (numbers.length === 0) return [];
-    return columnOf(
-      this.#sql,
-      `SELECT version FROM ${CHOSEN} WHERE ${sql}`,
-      JSON.stringify(numbers),
-      ...bindings,
-    );
+    return this.column(`SELECT version FROM ${CHOSEN} WHERE ${sql}`, [JSON.stringify(numbers), ...bindings]);
   }
 
   /** The versions that meet a filter and a condition, if an index tells that at most `most` meet the filter; null otherwise. */
   few(filter: MemoryFilter, { sql, bindings }: SqlCondition, most: number): number[] | null {
-    const narrow = narrowest(this.#sql, indexed(filter), most);
-    return (
-      narrow &&
-      columnOf(
-        this.#sql,
-        `SELECT DISTINCT memories.version FROM (${narrow.sql}) AS narrow
-         CROSS JOIN memories ON memories.version = narrow.version WHERE ${sql}`,
-        ...narrow.bindings,
-        ...bindings,
-      )
+    const narrow = narrowest(this.sql, indexed(filter), most);
+    if (narrow === null) return null;
+    return this.column(
+      `SELECT DISTINCT memories.version FROM (${narrow.sql}) AS narrow
+       CROSS JOIN memories ON memories.version = narrow.version WHERE ${sql}`,
+      [...narrow.bindings, ...bindings],
     );
   }
 
   /** The versions of a kind that meet a condition: the most important and the newest, `limit` of each at most. */
   leading(kind: MemoryKind, { sql, bindings }: SqlCondition, limit: number): number[] {
     const select = (index: string, where: string, order: string) =>
-      columnOf<number>(
-        this.#sql,
+      this.column<number>(
         `SELECT version FROM memories INDEXED BY ${index} WHERE kind = ? AND ${where} AND ${sql}
          ORDER BY ${order} DESC, version DESC LIMIT ?`,
-        kind,
-        ...bindings,
-        limit,
+        [kind, ...bindings, limit],
       );
     return [
       ...new Set([
@@ -86,57 +64,49 @@ export class MemoryDocuments implements DocumentSource {
 
   /** Returns the versions among these that were corrected, or are not true any more. */
   ended(versions: readonly number[], now: number): number[] {
-    if (versions.length === 0) return [];
-    return columnOf(
-      this.#sql,
+    return this.column(
       `SELECT version FROM ${CHOSEN} WHERE corrected_at IS NOT NULL OR superseded_at <= ? OR valid_to <= ?`,
-      JSON.stringify(versions),
-      now,
-      now,
+      [JSON.stringify(versions), now, now],
     );
   }
 
   /** Returns the memories among these whose current version has expired, and is not deleted yet. */
   expiredAmong(ids: readonly string[], now: number): string[] {
-    if (ids.length === 0) return [];
-    return columnOf(
-      this.#sql,
+    return this.column(
       `SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?)) AND expires_at < ? AND corrected_at IS NULL`,
-      JSON.stringify(ids),
-      now,
+      [JSON.stringify(ids), now],
     );
   }
 
   hasKind(kind: MemoryKind): boolean {
-    return this.#sql.exec("SELECT 1 FROM memories WHERE kind = ? LIMIT 1", kind).toArray().length > 0;
+    return this.selects("SELECT 1 FROM memories WHERE kind = ? LIMIT 1", [kind]);
   }
 
   /** The versions of facts whose topic key, or whose subject and predicate (null), are among these normalised texts. */
   namedFacts(names: readonly string[]): { n: number; key: string | null }[] {
-    return this.#sql.exec<{ n: number; key: string | null }>(NAMED_FACTS, JSON.stringify(names)).toArray();
+    return this.rows(NAMED_FACTS, [JSON.stringify(names)]);
   }
 
   /** The versions that are not to be found at a moment: among history, and those whose time ends or is to come. */
   hiddenAt(moment: Moment & { now: number }): number[] {
     const { sql, bindings } = toSqlCondition(visibleAt(moment));
-    return columnOf(
-      this.#sql,
+    return this.column(
       `SELECT version FROM memories INDEXED BY memories_guarded WHERE ${GUARDED} AND NOT (${sql} AND status = 'active')`,
-      ...bindings,
+      bindings,
     );
   }
 
   /** The version that each of these versions superseded, if any. */
   supersededBy(versions: readonly number[]): Map<number, number> {
-    const rows = this.#sql.exec<{ version: number; later: number }>(
+    const rows = this.rows<{ version: number; later: number }>(
       `SELECT version, superseded_by AS later FROM ${chosenFrom("memories INDEXED BY memories_by_successor", "superseded_by")}
        WHERE corrected_at IS NULL`,
-      JSON.stringify(versions),
+      [JSON.stringify(versions)],
     );
-    return new Map(Array.from(rows, ({ version, later }) => [later, version]));
+    return new Map(rows.map(({ version, later }) => [later, version]));
   }
 
-  #documentsOf(source: string, ...bindings: (string | number)[]): Document[] {
+  #documentsOf(source: string, bindings: readonly (string | number)[]): Document[] {
     type Row = Pick<MemoryRow, "kind" | "text" | "title" | "key" | "importance"> & {
       n: number;
       createdAt: number;
@@ -144,19 +114,16 @@ export class MemoryDocuments implements DocumentSource {
       validFrom: number;
       validTo: number | null;
     };
-    return this.#sql
-      .exec<Row>(
-        `SELECT version AS n, kind, text, title, topic_key AS "key", importance, updated_at AS "createdAt",
-           IIF(key_norm IS NOT NULL OR predicate_norm IS NOT NULL OR valid_to IS NOT NULL, id, NULL) AS id,
-           valid_from AS "validFrom", MIN(ifnull(valid_to, superseded_at), ifnull(superseded_at, valid_to)) AS "validTo"
-         FROM ${source}`,
-        ...bindings,
-      )
-      .toArray()
-      .map(({ n, kind, importance, createdAt, id, validFrom, validTo, ...row }) => {
-        const validity = id === null ? undefined : { id, from: validFrom, to: validTo ?? Infinity };
-        return { n, kind, importance, createdAt, text: embeddedText(row), validity };
-      });
+    return this.rows<Row>(
+      `SELECT version AS n, kind, text, title, topic_key AS "key", importance, updated_at AS "createdAt",
+         IIF(key_norm IS NOT NULL OR predicate_norm IS NOT NULL OR valid_to IS NOT NULL, id, NULL) AS id,
+         valid_from AS "validFrom", MIN(ifnull(valid_to, superseded_at), ifnull(superseded_at, valid_to)) AS "validTo"
+       FROM ${source}`,
+      bindings,
+    ).map(({ n, kind, importance, createdAt, id, validFrom, validTo, ...row }) => {
+      const validity = id === null ? undefined : { id, from: validFrom, to: validTo ?? Infinity };
+      return { n, kind, importance, createdAt, text: embeddedText(row), validity };
+    });
   }
 }
 

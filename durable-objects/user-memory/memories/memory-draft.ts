@@ -1,6 +1,6 @@
 import type { Draft, DraftSpan, Triples } from "../../../src/domain/memory/draft.ts";
-import type { MemoryTable } from "./memory-table.ts";
-import { TripleIndex } from "./triple-index.ts";
+import { thingOf } from "../../../src/domain/memory/opposites.ts";
+import type { MemoryTable, Triple } from "./memory-table.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** The changes of one write before they are stored: rows to put, and memories to delete first. */
@@ -13,22 +13,22 @@ export class MemoryDraft implements Draft {
   readonly #stored = new Map<string, MemoryRow[]>();
   /** Ids of stored memories by text, of the texts that `readTexts` has read. */
   #withTexts: ReadonlyMap<string, readonly string[]> = new Map();
-  /** Ids of changed memories, by text and by external id. */
+  /** The stored triples by subject and object, of each object read once. */
+  readonly #triples = new Map<string, readonly Triple[]>();
+  /** Ids of changed memories by what they are looked for: see `keysOf`. */
   readonly #changedBy = new Map<string, Set<string>>();
-  readonly #triples: TripleIndex;
   #last: number;
 
   constructor(table: MemoryTable, time: number) {
     this.#table = table;
-    this.#triples = new TripleIndex(table);
     this.time = time;
     this.#last = table.clock.lastVersion();
   }
 
-  held(id: string): MemoryRow[] {
-    const held = this.#versions(id).filter(({ correctedAt }) => correctedAt === null);
-    const last = held.at(-1);
-    return last?.expiresAt != null && last.expiresAt < this.time ? [] : held;
+  current(id: string): MemoryRow[] {
+    const rows = this.#versions(id).filter(({ correctedAt }) => correctedAt === null);
+    const last = rows.at(-1);
+    return last?.expiresAt != null && last.expiresAt < this.time ? [] : rows;
   }
 
   version(id: string, version: number): MemoryRow | null {
@@ -62,20 +62,21 @@ export class MemoryDraft implements Draft {
   }
 
   ofSubject(subject: string, are: Triples): MemoryRow[] {
-    return [...this.#triples.ids(subject, are)].flatMap((id) =>
-      this.held(id).filter(
-        ({ subjectNorm, predicate, object }) =>
-          subjectNorm === subject && predicate !== null && object !== null && are.has(predicate, object),
-      ),
-    );
+    const isAmong = ({ subjectNorm, predicate, object }: MemoryRow): boolean =>
+      subjectNorm === subject && predicate !== null && object !== null && are.has(predicate, object);
+    const key = keyOf("triple", subject, are.thing);
+    const triples = this.#triples.get(key) ?? this.#table.triplesOf(subject, are.thing);
+    this.#triples.set(key, triples);
+    const stored = triples.filter(({ predicate, object }) => are.has(predicate, object)).map(({ id }) => id);
+    const ids = new Set([...stored, ...this.#changedWith("triple", subject, are.thing)]);
+    return [...ids].flatMap((id) => this.current(id).filter(isAmong));
   }
 
   put(row: MemoryRow): void {
     const changed = this.#changed.get(row.id) ?? new Map<number, MemoryRow>();
     this.#changed.set(row.id, changed.set(row.version, row));
-    this.#note("text", row.dedupeKey, row.id);
-    if (row.externalId !== null) this.#note("id", row.externalId, row.id);
-    this.#triples.note(row);
+    for (const key of keysOf(row))
+      this.#changedBy.set(key, (this.#changedBy.get(key) ?? new Set()).add(row.id));
   }
 
   forget(id: string): void {
@@ -98,32 +99,39 @@ export class MemoryDraft implements Draft {
     const stored = this.#forgotten.has(id) ? [] : this.#storedVersions(id);
     const changed = this.#changed.get(id);
     if (changed === undefined) return stored;
-    const kept = stored.filter(({ version }) => !changed.has(version));
-    return [...kept, ...changed.values()].toSorted(
+    const unchanged = stored.filter(({ version }) => !changed.has(version));
+    return [...unchanged, ...changed.values()].toSorted(
       (a, b) => a.validFrom - b.validFrom || a.version - b.version,
     );
   }
 
   #storedVersions(id: string): MemoryRow[] {
-    const known = this.#stored.get(id) ?? this.#table.versions(id);
-    this.#stored.set(id, known);
-    return known;
+    const rows = this.#stored.get(id) ?? this.#table.versions(id);
+    this.#stored.set(id, rows);
+    return rows;
+  }
+
+  #changedWith(...key: Parameters<typeof keyOf>): Iterable<string> {
+    return this.#changedBy.get(keyOf(...key)) ?? [];
   }
 
   #find(ids: Iterable<string>, matches: (row: MemoryRow) => boolean): MemoryRow | null {
     for (const id of ids) {
-      const found = this.held(id).find(matches);
-      if (found !== undefined) return found;
+      const row = this.current(id).find(matches);
+      if (row !== undefined) return row;
     }
     return null;
   }
-
-  #note(by: "text" | "id", value: string, id: string): void {
-    const ids = this.#changedBy.get(`${by} ${value}`) ?? new Set();
-    this.#changedBy.set(`${by} ${value}`, ids.add(id));
-  }
-
-  #changedWith(by: "text" | "id", value: string): Iterable<string> {
-    return this.#changedBy.get(`${by} ${value}`) ?? [];
-  }
 }
+
+const keyOf = (by: "text" | "id" | "triple", ...values: readonly string[]): string =>
+  JSON.stringify([by, ...values]);
+
+/** A memory is looked for by its text, by its external id, and by its subject and object. */
+const keysOf = ({ dedupeKey, externalId, subjectNorm, predicate, object }: MemoryRow): string[] => [
+  keyOf("text", dedupeKey),
+  ...(externalId === null ? [] : [keyOf("id", externalId)]),
+  ...(subjectNorm === null || predicate === null || object === null
+    ? []
+    : [keyOf("triple", subjectNorm, thingOf(object))]),
+];

@@ -10,13 +10,16 @@ import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platf
 import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed-columns.ts";
 import { thingOf } from "../../../src/domain/memory/opposites.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { chosenFrom, columnOf, toSqlCondition } from "../core/sql-condition.ts";
+import { chosenFrom, toSqlCondition } from "../core/sql-condition.ts";
+import { SqlStore } from "../core/sql-store.ts";
 import type { Removals } from "../core/removals.ts";
 import { MemoryClock } from "./memory-clock.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
 /** Place of a version in the order of all versions of an owner. */
 export type VersionKey = readonly [id: string, version: number];
+
+type VersionId = { id: string; version: number };
 
 /** A subject's fact by its predicate and object, as they are written. */
 export type Triple = { id: string; predicate: string; object: string };
@@ -28,104 +31,85 @@ type Change = Pick<MemoryRow, "id" | "version" | "kind" | "status" | "recordedAt
  * The object's copy of the rows that D1 has of this owner's memories, as writes decide on it. Writes `memories`; triggers write
  * `memory_tags`. Others read the table for a recall (`MemorySource`) and by its times (`DueMemories`).
  */
-export class MemoryTable {
-  readonly #sql: SqlStorage;
+export class MemoryTable extends SqlStore {
   readonly #removals: Pick<Removals, "add">;
   readonly clock: MemoryClock;
 
   constructor(sql: SqlStorage, removals: Pick<Removals, "add">) {
-    this.#sql = sql;
+    super(sql);
     this.#removals = removals;
     this.clock = new MemoryClock(sql);
   }
 
   /** Versions between two numbers, in their order. */
   changedBetween([after, upTo]: readonly [number, number], limit: number): Change[] {
-    return this.#sql
-      .exec<Change>(
-        `SELECT id, version, kind, status, recorded_at AS "recordedAt" FROM memories
-         WHERE version > ? AND version <= ? ORDER BY version LIMIT ?`,
-        after,
-        upTo,
-        limit,
-      )
-      .toArray();
+    return this.rows<Change>(
+      `SELECT id, version, kind, status, recorded_at AS "recordedAt" FROM memories
+       WHERE version > ? AND version <= ? ORDER BY version LIMIT ?`,
+      [after, upTo, limit],
+    );
   }
 
   versions(id: string): MemoryRow[] {
-    return this.#rows("memories WHERE id = ?", id);
+    return this.#versionsIn("memories WHERE id = ?", id);
   }
 
   /** The versions with these numbers, in no order, as known at `asOf`. */
   numbered(versions: readonly number[], { asOf }: Pick<Moment, "asOf"> = {}): MemoryRow[] {
     const numbers = JSON.stringify(versions);
-    if (asOf === undefined) return this.#rows(CHOSEN, numbers);
+    if (asOf === undefined) return this.#versionsIn(CHOSEN, numbers);
     const { sql, bindings } = toSqlCondition(supersededAsOf(asOf));
-    return this.#sql
-      .exec<StoredRow>(`SELECT memories.*, ${sql} AS then_superseded_at FROM ${CHOSEN}`, ...bindings, numbers)
-      .toArray()
-      .map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
+    return this.rows<StoredRow>(`SELECT memories.*, ${sql} AS then_superseded_at FROM ${CHOSEN}`, [
+      ...bindings,
+      numbers,
+    ]).map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
   }
 
   /** The ids of the memories that these versions are of, by version. */
   idsOf(versions: readonly number[]): Map<number, string> {
-    const rows = this.#sql.exec<{ version: number; id: string }>(
-      `SELECT version, id FROM ${CHOSEN}`,
-      JSON.stringify(versions),
-    );
-    return new Map(Array.from(rows, ({ version, id }) => [version, id]));
+    const rows = this.rows<VersionId>(`SELECT version, id FROM ${CHOSEN}`, [JSON.stringify(versions)]);
+    return new Map(rows.map(({ version, id }) => [version, id]));
   }
 
   /** Ids of the memories with a version of each of these texts. */
   withTexts(dedupeKeys: readonly string[]): Map<string, string[]> {
     const ids = new Map(dedupeKeys.map((key): [string, string[]] => [key, []]));
-    const rows = this.#sql.exec<{ key: string; id: string }>(
+    const rows = this.rows<{ key: string; id: string }>(
       `SELECT DISTINCT dedupe_key AS "key", id FROM memories
        WHERE dedupe_key IN (SELECT value FROM json_each(?)) AND corrected_at IS NULL`,
-      JSON.stringify(dedupeKeys),
+      [JSON.stringify(dedupeKeys)],
     );
     for (const { key, id } of rows) ids.get(key)?.push(id);
     return ids;
   }
 
   withExternalId(externalId: string): string[] {
-    return columnOf(
-      this.#sql,
-      "SELECT DISTINCT id FROM memories WHERE external_id = ? AND corrected_at IS NULL",
+    return this.column("SELECT DISTINCT id FROM memories WHERE external_id = ? AND corrected_at IS NULL", [
       externalId,
-    );
+    ]);
   }
 
   /** The triples of a subject that may be of one thing, as `thingOf` compares objects. */
   triplesOf(subject: string, thing: string): Triple[] {
-    return this.#sql
-      .exec<Triple>(
-        `SELECT DISTINCT id, predicate, object FROM memories INDEXED BY memories_by_thing
-         WHERE subject_norm = ? AND thing = ? AND corrected_at IS NULL`,
-        subject,
-        beginningOf(thing),
-      )
-      .toArray();
+    return this.rows(
+      `SELECT DISTINCT id, predicate, object FROM memories INDEXED BY memories_by_thing
+       WHERE subject_norm = ? AND thing = ? AND corrected_at IS NULL`,
+      [subject, beginningOf(thing)],
+    );
   }
 
   /** The versions of a scope's memories up to a number. */
-  inScope(scope: string, upTo: number): { id: string; version: number }[] {
-    return this.#sql
-      .exec<{ id: string; version: number }>(
-        "SELECT id, version FROM memories WHERE scope = ? AND version <= ?",
-        scope,
-        upTo,
-      )
-      .toArray();
+  inScope(scope: string, upTo: number): VersionId[] {
+    return this.rows("SELECT id, version FROM memories WHERE scope = ? AND version <= ?", [scope, upTo]);
   }
 
   /** The number of memories, each with all its versions. Reads all rows. */
   count(): number {
-    return this.#sql.exec<{ n: number }>("SELECT COUNT(DISTINCT id) AS n FROM memories").one().n;
+    return this.value("SELECT COUNT(DISTINCT id) FROM memories");
   }
 
   has(id: string): boolean {
-    return this.#sql.exec("SELECT 1 FROM memories WHERE id = ? LIMIT 1", id).toArray().length > 0;
+    return this.selects("SELECT 1 FROM memories WHERE id = ? LIMIT 1", [id]);
   }
 
   /** The memory that has this id, or that one became which waited under it; null if there is none. */
@@ -135,43 +119,28 @@ export class MemoryTable {
 
   /** The memory that one became which waited under this id; null if there is none. */
   releasedAs(id: string): string | null {
-    const [became] = columnOf<string>(
-      this.#sql,
+    const [became] = this.column<string>(
       `SELECT id FROM memories INDEXED BY memories_by_former_id
        WHERE ${FORMER_ID} IS NOT NULL AND ${FORMER_ID} = ? ORDER BY version DESC LIMIT 1`,
-      id,
+      [id],
     );
     return became ?? null;
   }
 
   /** Ids of live memories that were created up to a time, in their order, after one. */
-  living({
-    after,
-    createdUpTo,
-    now,
-    limit,
-  }: {
-    after: string;
-    createdUpTo: number;
-    now: number;
-    limit: number;
-  }): string[] {
+  living(after: string, { createdUpTo, now }: { createdUpTo: number; now: number }, limit: number): string[] {
     const { sql, bindings } = toSqlCondition(visibleAt({ now }));
-    return columnOf(
-      this.#sql,
+    return this.column(
       `SELECT DISTINCT id FROM memories INDEXED BY memories_by_id
        WHERE id > ? AND created_at <= ? AND status = 'active' AND ${sql} ORDER BY id LIMIT ?`,
-      after,
-      createdUpTo,
-      ...bindings,
-      limit,
+      [after, createdUpTo, ...bindings, limit],
     );
   }
 
   /** Ids of the memories that match, also past and future ones, but no history. */
   matching(filter: MemoryFilter, now: number): string[] {
     const { sql, bindings } = toSqlCondition(and(standing(now), ...filterConditions(filter)));
-    return columnOf(this.#sql, `SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, ...bindings);
+    return this.column(`SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, bindings);
   }
 
   /** Puts versions of memories of the one owner. */
@@ -179,7 +148,7 @@ export class MemoryTable {
     const [first] = rows;
     if (first === undefined) return;
     const owner = { hash: first.userHash, id: first.userId };
-    for (const piece of rowPieces(rows, OWN_COLUMNS)) this.#sql.exec(UPSERT, owner.hash, owner.id, piece);
+    for (const piece of rowPieces(rows, OWN_COLUMNS)) this.exec(UPSERT, [owner.hash, owner.id, piece]);
     this.clock.note(owner, {
       version: Math.max(...rows.map(({ version }) => version)),
       // Lost storage has forgotten the last write, and the clock may be behind it.
@@ -191,24 +160,17 @@ export class MemoryTable {
   entriesOf(ids: readonly string[] | "all", now: number): string[] {
     const entries = `SELECT DISTINCT ${ENTRY} FROM memories WHERE ${NAMES_ENTRY}`;
     return ids === "all"
-      ? columnOf(this.#sql, entries, now)
-      : columnOf(
-          this.#sql,
-          `${entries} AND id IN (SELECT value FROM json_each(?))`,
-          now,
-          JSON.stringify(ids),
-        );
+      ? this.column(entries, [now])
+      : this.column(`${entries} AND ${AMONG_IDS}`, [now, JSON.stringify(ids)]);
   }
 
   /** These memories, and all others that name the same entries. */
   withSameEntries(ids: readonly string[], now: number): string[] {
     const keys = this.entriesOf(ids, now);
     if (keys.length === 0) return [...ids];
-    const others = columnOf<string>(
-      this.#sql,
+    const others = this.column<string>(
       `SELECT DISTINCT id FROM memories WHERE ${ENTRY} IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
-      JSON.stringify(keys),
-      now,
+      [JSON.stringify(keys), now],
     );
     return [...new Set([...ids, ...others])];
   }
@@ -216,56 +178,43 @@ export class MemoryTable {
   /** Removes memories with their history. Returns the numbers of the removed versions. */
   remove(ids: readonly string[]): number[] {
     if (ids.length === 0) return [];
-    this.#sql.exec(
-      `UPDATE memories SET ${zeroedColumns([...PERSONAL_COLUMNS.memories, ...Object.keys(OWN_COLUMNS)])} WHERE id IN (SELECT value FROM json_each(?))`,
-      JSON.stringify(ids),
-    );
-    return this.#delete("id IN (SELECT value FROM json_each(?))", JSON.stringify(ids));
+    const zeroed = zeroedColumns([...PERSONAL_COLUMNS.memories, ...Object.keys(OWN_COLUMNS)]);
+    this.exec(`UPDATE memories SET ${zeroed} WHERE ${AMONG_IDS}`, [JSON.stringify(ids)]);
+    return this.#delete(AMONG_IDS, [JSON.stringify(ids)]);
   }
 
   /** The numbers that no version has. */
   missing(numbers: readonly number[]): number[] {
-    return columnOf(
-      this.#sql,
-      "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT version FROM memories)",
+    return this.column("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT version FROM memories)", [
       JSON.stringify(numbers),
-    );
+    ]);
   }
 
   removeAll(): void {
-    this.#sql.exec("DELETE FROM memories");
+    this.exec("DELETE FROM memories");
     this.#removals.add("memory", () => this.clock.nextNumber(), { ids: null });
   }
 
   /** Removes the versions between two places except these. Returns their numbers. */
   removeBetween(after: VersionKey, upTo: VersionKey | null, but: readonly number[]): number[] {
-    const end = upTo === null ? ["TRUE"] : ["(id, version) <= (?, ?)", ...upTo];
     return this.#delete(
-      `(id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?)) AND ${end[0]}`,
-      ...after,
-      JSON.stringify(but),
-      ...end.slice(1),
+      `(id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?))
+       ${upTo === null ? "" : "AND (id, version) <= (?, ?)"}`,
+      [...after, JSON.stringify(but), ...(upTo ?? [])],
     );
   }
 
   /** Deletes versions, and notes the memories that are gone with them. Returns their numbers. */
-  #delete(where: string, ...bindings: (string | number)[]): number[] {
-    const rows = this.#sql
-      .exec<{ id: string; version: number }>(
-        `DELETE FROM memories WHERE ${where} RETURNING id, version`,
-        ...bindings,
-      )
-      .toArray();
+  #delete(where: string, bindings: readonly (string | number)[]): number[] {
+    const rows = this.rows<VersionId>(`DELETE FROM memories WHERE ${where} RETURNING id, version`, bindings);
     const gone = [...new Set(rows.map(({ id }) => id))].filter((id) => !this.has(id));
     if (gone.length > 0) this.#removals.add("memory", () => this.clock.nextNumber(), { ids: gone });
     return rows.map(({ version }) => version);
   }
 
-  #rows(source: string, binding: string): MemoryRow[] {
-    return this.#sql
-      .exec<StoredRow>(`SELECT memories.* FROM ${source} ORDER BY valid_from, version`, binding)
-      .toArray()
-      .map(rowOf);
+  #versionsIn(source: string, binding: string): MemoryRow[] {
+    const statement = `SELECT memories.* FROM ${source} ORDER BY valid_from, version`;
+    return this.rows<StoredRow>(statement, [binding]).map(rowOf);
   }
 }
 
@@ -280,6 +229,8 @@ const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
 /** A present or future version that names an entry by a string: a past one owns none. The first condition is that of the index. */
 const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIELD}') = 'text'
   AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ?)`;
+
+const AMONG_IDS = "id IN (SELECT value FROM json_each(?))";
 
 /** The id under which a released memory waited. Index `memories_by_former_id`. */
 const FORMER_ID = "(provenance ->> '$.waitedAs')";

@@ -4,6 +4,7 @@ import { notTombstoned } from "../core/tombstone-ranges.ts";
 import type { Documents } from "./documents.ts";
 import type { SqlCondition } from "../core/sql-condition.ts";
 import { FIRST_POSITION, MESSAGES, type PositionRange, rowsIn, rowsOf, SLOTS } from "../core/position.ts";
+import { SqlStore } from "../core/sql-store.ts";
 import type { IndexedText, VectorStore } from "./vector-store.ts";
 import { EMBEDDED_IN_RANGE, OF_MODEL, WITH_ROW } from "./vector-rows.ts";
 import { DOCUMENT_NUMBERS, type WordIndex } from "./word-index.ts";
@@ -34,29 +35,23 @@ export const ONLY_WORDS: IndexedText = { model: "", dimensions: 0, vector: null,
  * Words (FTS5), vectors (int8) and word pieces of all that one user can recall. A document is found by its words at once, and
  * by its vector once it is embedded. Owns the SQL of `unembedded` and `index_state`.
  */
-export class SearchIndex implements Erasable {
-  readonly #sql: SqlStorage;
+export class SearchIndex extends SqlStore implements Erasable {
   readonly documents: Documents;
   readonly vectors: VectorStore;
   readonly words: WordIndex;
-  readonly #merger: SearchIndexDependencies["merger"];
-  readonly #lexicalThreads: string;
+  readonly #deps: Pick<SearchIndexDependencies, "merger" | "lexicalThreads">;
   /** Number of documents; null before the first recall. */
   #count: number | null = null;
   #changes = 0;
   /** The stored name of the last target; undefined before it is read. */
   #target: string | null | undefined;
 
-  constructor(
-    sql: SqlStorage,
-    { documents, vectors, words, merger, lexicalThreads }: SearchIndexDependencies,
-  ) {
-    this.#sql = sql;
-    this.#merger = merger;
-    this.#lexicalThreads = lexicalThreads;
-    this.documents = documents;
-    this.vectors = vectors;
-    this.words = words;
+  constructor(sql: SqlStorage, deps: SearchIndexDependencies) {
+    super(sql);
+    this.#deps = deps;
+    this.documents = deps.documents;
+    this.vectors = deps.vectors;
+    this.words = deps.words;
   }
 
   /** Adds a new document by the words of a text. Without `indexed` it waits for its vector, which `attach` adds. */
@@ -64,7 +59,7 @@ export class SearchIndex implements Erasable {
     this.#changes++;
     if (this.#count !== null) this.#count++;
     this.words.put(n, words);
-    if (indexed === undefined) this.#sql.exec("INSERT INTO unembedded (n) VALUES (?)", n);
+    if (indexed === undefined) this.exec("INSERT INTO unembedded (n) VALUES (?)", [n]);
     else this.vectors.add(n, indexed);
   }
 
@@ -72,7 +67,7 @@ export class SearchIndex implements Erasable {
   rewrite(n: number, words: string): void {
     this.#changes++;
     this.words.remove(rowsOf([n]));
-    this.#merger.deleted();
+    this.#deps.merger.deleted();
     this.words.put(n, words);
   }
 
@@ -90,8 +85,7 @@ export class SearchIndex implements Erasable {
     return (
       this.words.holds(rows) ||
       this.vectors.rows.holds(rows) ||
-      this.#sql.exec(`SELECT 1 FROM unembedded WHERE ${rows.sql} LIMIT 1`, ...rows.bindings).toArray()
-        .length > 0
+      this.selects(`SELECT 1 FROM unembedded WHERE ${rows.sql} LIMIT 1`, rows.bindings)
     );
   }
 
@@ -114,61 +108,51 @@ export class SearchIndex implements Erasable {
 
   #remove(rows: SqlCondition): void {
     const removed = this.words.remove(rows);
-    if (removed > 0) this.#merger.deleted();
+    if (removed > 0) this.#deps.merger.deleted();
     this.#changes += removed;
     if (this.#count !== null) this.#count -= removed;
     this.vectors.remove(rows);
-    this.#sql.exec(`DELETE FROM unembedded WHERE ${rows.sql}`, ...rows.bindings);
+    this.exec(`DELETE FROM unembedded WHERE ${rows.sql}`, rows.bindings);
   }
 
   /** Documents that wait for a vector: those that failed least often first, then the oldest. */
   unembedded(limit: number): { n: number; text: string; attempts: number }[] {
-    const waiting = this.#sql
-      .exec<{ n: number; attempts: number }>(
-        `SELECT * FROM (
-           SELECT n, attempts FROM unembedded WHERE attempts = 0 AND ${notTombstoned("n")} ORDER BY n LIMIT ?1)
-         UNION ALL
-         SELECT * FROM (
-           SELECT n, attempts FROM unembedded WHERE attempts > 0 AND ${notTombstoned("n")}
-           ORDER BY attempts, n LIMIT ?1)
-         LIMIT ?1`,
-        limit,
-      )
-      .toArray();
+    const waiting = this.rows<{ n: number; attempts: number }>(
+      `SELECT * FROM (
+         SELECT n, attempts FROM unembedded WHERE attempts = 0 AND ${notTombstoned("n")} ORDER BY n LIMIT ?1)
+       UNION ALL
+       SELECT * FROM (
+         SELECT n, attempts FROM unembedded WHERE attempts > 0 AND ${notTombstoned("n")}
+         ORDER BY attempts, n LIMIT ?1)
+       LIMIT ?1`,
+      [limit],
+    );
     const texts = new Map(this.documents.read(waiting.map(({ n }) => n)).map(({ n, text }) => [n, text]));
     return waiting.map((one) => ({ ...one, text: texts.get(one.n) ?? "" }));
   }
 
   /** True if any document waits for a vector. */
   get isUnembedded(): boolean {
-    return (
-      this.#sql.exec(`SELECT 1 FROM unembedded WHERE ${notTombstoned("n")} LIMIT 1`).toArray().length > 0
-    );
+    return this.selects(`SELECT 1 FROM unembedded WHERE ${notTombstoned("n")} LIMIT 1`);
   }
 
   /** The documents among these that wait for their vectors. */
   waiting(numbers: readonly number[]): Set<number> {
-    const rows = this.#sql
-      .exec<{ n: number }>(
-        "SELECT n FROM unembedded WHERE n IN (SELECT value FROM json_each(?))",
-        JSON.stringify(numbers),
-      )
-      .toArray();
-    return new Set(rows.map(({ n }) => n));
+    const among = "SELECT n FROM unembedded WHERE n IN (SELECT value FROM json_each(?))";
+    return new Set(this.column<number>(among, [JSON.stringify(numbers)]));
   }
 
   /** Moves these behind documents that failed less often. */
   embeddingFailed(numbers: readonly number[]): void {
-    this.#sql.exec(
-      "UPDATE unembedded SET attempts = attempts + 1 WHERE n IN (SELECT value FROM json_each(?))",
+    this.exec("UPDATE unembedded SET attempts = attempts + 1 WHERE n IN (SELECT value FROM json_each(?))", [
       JSON.stringify(numbers),
-    );
+    ]);
   }
 
   /** Gives a document its vector and its pieces, unless it is gone meanwhile. */
   attach(n: number, indexed: IndexedText): void {
-    const taken = `DELETE FROM unembedded WHERE n = ? AND ${notTombstoned("n")} RETURNING n`;
-    if (this.#sql.exec(taken, n).toArray().length === 0) return;
+    if (!this.selects(`DELETE FROM unembedded WHERE n = ? AND ${notTombstoned("n")} RETURNING n`, [n]))
+      return;
     this.#changes++;
     this.vectors.replace(n, indexed);
   }
@@ -177,7 +161,7 @@ export class SearchIndex implements Erasable {
   copyVector(from: number, to: number): boolean {
     if (this.waiting([from]).size > 0 || !this.vectors.copy(from, to)) return false;
     this.#changes++;
-    this.#sql.exec("DELETE FROM unembedded WHERE n = ?", to);
+    this.exec("DELETE FROM unembedded WHERE n = ?", [to]);
     return true;
   }
 
@@ -191,12 +175,12 @@ export class SearchIndex implements Erasable {
     if (before === target) return false;
     const first = before === null;
     this.#target = target;
-    this.#sql.exec("UPDATE index_state SET model = ?", target);
+    this.exec("UPDATE index_state SET model = ?", [target]);
     if (!messages) this.onlyWords(MESSAGES);
-    const queued = this.#sql.exec(
+    const queued = this.sql.exec(
       `INSERT OR IGNORE INTO unembedded (n) SELECT n FROM (${DOCUMENT_NUMBERS})
        WHERE n NOT IN (${OF_MODEL}) AND (n < ${FIRST_POSITION} OR (? AND
-         n / ${SLOTS} NOT IN (${this.#lexicalThreads})))`,
+         n / ${SLOTS} NOT IN (${this.#deps.lexicalThreads})))`,
       model,
       messages ? 1 : 0,
     );
@@ -211,8 +195,7 @@ export class SearchIndex implements Erasable {
 
   /** Its name; null before the first one. */
   #lastTarget(): string | null {
-    this.#target ??= this.#sql.exec<{ model: string | null }>("SELECT model FROM index_state").one().model;
-    return this.#target;
+    return (this.#target ??= this.value<string | null>("SELECT model FROM index_state"));
   }
 
   /** Removes the vectors of these: they are found by their words only. */
@@ -220,26 +203,22 @@ export class SearchIndex implements Erasable {
     const rows = rowsIn(range);
     this.#changes++;
     this.vectors.removeVectors(rows);
-    const waiting = this.#sql
-      .exec<{ n: number }>(`DELETE FROM unembedded WHERE ${rows.sql} RETURNING n`, ...rows.bindings)
-      .toArray();
-    for (const { n } of waiting) this.vectors.replace(n, ONLY_WORDS);
+    const waiting = `DELETE FROM unembedded WHERE ${rows.sql} RETURNING n`;
+    for (const n of this.column<number>(waiting, rows.bindings)) this.vectors.replace(n, ONLY_WORDS);
   }
 
   /** Queues these for vectors, where they have none. */
   byMeaning([from, to]: PositionRange): void {
-    this.#sql.exec(
+    this.exec(
       `INSERT OR IGNORE INTO unembedded (n)
        SELECT n FROM (${DOCUMENT_NUMBERS}) WHERE n BETWEEN ?1 AND ?2 AND n NOT IN (${EMBEDDED_IN_RANGE})`,
-      from,
-      to,
+      [from, to],
     );
   }
 
   freshness(): { indexed: number; pending: number } {
-    const { n: pending } = this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM unembedded").one();
     this.#count ??= this.#documents();
-    return { indexed: this.#count, pending };
+    return { indexed: this.#count, pending: this.value("SELECT COUNT(*) FROM unembedded") };
   }
 
   /** The number of documents: from the counts, which a recall needs anyway, if these are of all. */
@@ -247,8 +226,7 @@ export class SearchIndex implements Erasable {
     const { isWhole, documents } = this.vectors.counts();
     if (!isWhole) return this.words.count();
     // A document that is embedded again has a row in both.
-    const waiting = `SELECT COUNT(*) AS n FROM unembedded WHERE n NOT IN (${WITH_ROW})`;
-    return documents + this.#sql.exec<{ n: number }>(waiting).one().n;
+    return documents + this.value(`SELECT COUNT(*) FROM unembedded WHERE n NOT IN (${WITH_ROW})`);
   }
 
   /** Number of changes since the object is awake. */

@@ -1,13 +1,13 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
-import { chosenFrom, columnOf, type SqlCondition } from "../core/sql-condition.ts";
+import { chosenFrom, type SqlCondition } from "../core/sql-condition.ts";
+import { SqlStore } from "../core/sql-store.ts";
 
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };
 export type StoredVector = { n: number; vector: Quantised };
 /** The stored row of a document: its vector, or null if it has none, and its word pieces, or null until they are cut. */
 type StoredText = { model: string; vector: Quantised | null; pieces: Uint16Array | null };
-type Row = { n: number; vector: ArrayBuffer };
 /** Some rows of a range: the vectors of one model, and the pieces of all, one after the other. */
 export type Block = { rows: number; last: number; vectors: StoredVector[]; pieces: Uint16Array };
 
@@ -31,64 +31,49 @@ export const MODEL_NAME = "(SELECT name FROM models WHERE id = model)";
  * The stored vectors and word pieces. A document has one row, once it is embedded or found by its words only, and in it the
  * vector of the model that embedded it last. Owns the SQL of `vectors` and `models`.
  */
-export class VectorRows {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
-
+export class VectorRows extends SqlStore {
   /** Puts or replaces a row. Pieces that are there stay: the text of a document never changes. */
   put(n: number, { model, vector, pieces }: StoredText): void {
-    this.#sql.exec(
+    this.exec(
       `INSERT INTO vectors (n, model, vector, pieces) VALUES (?, ${MODEL}, ?, ?)
        ON CONFLICT (n) DO UPDATE SET model = excluded.model, vector = excluded.vector,
          pieces = COALESCE(pieces, excluded.pieces)`,
-      n,
-      model,
-      vector === null ? null : bytesOf(vector),
-      pieces,
+      [n, model, vector && bytesOf(vector), pieces],
     );
   }
 
   /** Gives one document the row of another of the same text. Returns its vector and pieces; null if that has no vector. */
   copy(from: number, to: number): (StoredText & { vector: Quantised }) | null {
-    const [row] = this.#sql
-      .exec<{ model: string; vector: ArrayBuffer; pieces: ArrayBuffer | null }>(
-        `INSERT OR REPLACE INTO vectors (n, model, vector, pieces)
-         SELECT ?, model, vector, pieces FROM vectors WHERE n = ? AND model IS NOT NULL
-         RETURNING ${MODEL_NAME} AS model, vector, pieces`,
-        to,
-        from,
-      )
-      .toArray();
-    if (row === undefined) return null;
-    return {
-      model: row.model,
-      vector: vectorOf(row.vector),
-      pieces: row.pieces && new Uint16Array(row.pieces),
-    };
+    const row = this.row<{ model: string; vector: ArrayBuffer; pieces: ArrayBuffer | null }>(
+      `INSERT OR REPLACE INTO vectors (n, model, vector, pieces)
+       SELECT ?, model, vector, pieces FROM vectors WHERE n = ? AND model IS NOT NULL
+       RETURNING ${MODEL_NAME} AS model, vector, pieces`,
+      [to, from],
+    );
+    return (
+      row && {
+        model: row.model,
+        vector: vectorOf(row.vector),
+        pieces: row.pieces && new Uint16Array(row.pieces),
+      }
+    );
   }
 
   /** The model of a document's vector, and if its pieces are cut; null if it has no row. */
   stateOf(n: number): { model: string | null; hasPieces: boolean } | null {
-    const [row] = this.#sql
-      .exec<{ model: string | null; cut: number }>(
-        `SELECT ${MODEL_NAME} AS model, pieces IS NOT NULL AS cut FROM vectors WHERE n = ?`,
-        n,
-      )
-      .toArray();
-    return row === undefined ? null : { model: row.model, hasPieces: row.cut === 1 };
+    const row = this.row<{ model: string | null; cut: number }>(
+      `SELECT ${MODEL_NAME} AS model, pieces IS NOT NULL AS cut FROM vectors WHERE n = ?`,
+      [n],
+    );
+    return row && { model: row.model, hasPieces: row.cut === 1 };
   }
 
   /** Removes rows. Returns the vectors, and the pieces one after the other. */
   remove({ sql, bindings }: SqlCondition): { rows: number; vectors: VectorName[]; pieces: Uint16Array[] } {
-    const gone = this.#sql
-      .exec<{ n: number; model: string | null; pieces: ArrayBuffer | null }>(
-        `DELETE FROM vectors WHERE ${sql} RETURNING n, ${MODEL_NAME} AS model, pieces`,
-        ...bindings,
-      )
-      .toArray();
+    const gone = this.rows<{ n: number; model: string | null; pieces: ArrayBuffer | null }>(
+      `DELETE FROM vectors WHERE ${sql} RETURNING n, ${MODEL_NAME} AS model, pieces`,
+      bindings,
+    );
     return {
       rows: gone.length,
       vectors: gone.flatMap(({ n, model }) => (model === null ? [] : [{ n, model }])),
@@ -98,32 +83,26 @@ export class VectorRows {
 
   /** Removes the vectors of rows, which keep their pieces. */
   removeVectors({ sql, bindings }: SqlCondition): VectorName[] {
-    const gone = this.#sql
-      .exec<VectorName>(
-        `SELECT n, ${MODEL_NAME} AS model FROM vectors WHERE ${sql} AND model IS NOT NULL`,
-        ...bindings,
-      )
-      .toArray();
-    if (gone.length > 0)
-      this.#sql.exec(`UPDATE vectors SET model = NULL, vector = NULL WHERE ${sql}`, ...bindings);
+    const gone = this.rows<VectorName>(
+      `SELECT n, ${MODEL_NAME} AS model FROM vectors WHERE ${sql} AND model IS NOT NULL`,
+      bindings,
+    );
+    if (gone.length > 0) this.exec(`UPDATE vectors SET model = NULL, vector = NULL WHERE ${sql}`, bindings);
     return gone;
   }
 
   /** The models that documents have, or had, vectors of. */
   models(): string[] {
-    return this.#sql
-      .exec<{ name: string }>("SELECT name FROM models")
-      .toArray()
-      .map(({ name }) => name);
+    return this.column("SELECT name FROM models");
   }
 
   addModel(name: string): void {
-    this.#sql.exec("INSERT INTO models (name) VALUES (?)", name);
+    this.exec("INSERT INTO models (name) VALUES (?)", [name]);
   }
 
   /** Forgets the models that no document has a vector of, unless an erasure has still to name some. Reads all rows. */
   removeUnusedModels(): void {
-    this.#sql.exec(
+    this.exec(
       `DELETE FROM models WHERE id NOT IN (SELECT model FROM vectors WHERE model IS NOT NULL)
        AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name GLOB 'erased_[0-9]*_vectors')`,
     );
@@ -131,53 +110,49 @@ export class VectorRows {
 
   /** True if a message has a vector of the model. */
   hasMessages(model: string): boolean {
-    const any = `SELECT 1 FROM vectors WHERE model = ${MODEL} AND n >= ? LIMIT 1`;
-    return this.#sql.exec(any, model, FIRST_POSITION).toArray().length > 0;
+    return this.selects(`SELECT 1 FROM vectors WHERE model = ${MODEL} AND n >= ? LIMIT 1`, [
+      model,
+      FIRST_POSITION,
+    ]);
   }
 
   holds({ sql, bindings }: SqlCondition): boolean {
-    return this.#sql.exec(`SELECT 1 FROM vectors WHERE ${sql} LIMIT 1`, ...bindings).toArray().length > 0;
+    return this.selects(`SELECT 1 FROM vectors WHERE ${sql} LIMIT 1`, bindings);
   }
 
   /** The documents of these numbers, both included, that have a vector of the model. */
   numbersBetween([from, to]: PositionRange, model: string): number[] {
-    return columnOf(
-      this.#sql,
-      `SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ${MODEL}`,
+    return this.column(`SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ${MODEL}`, [
       from,
       to,
       model,
-    );
+    ]);
   }
 
   /** The vectors of these documents that are of the model. */
   read(model: string, numbers: readonly number[]): StoredVector[] {
-    return this.#sql
-      .exec<Row>(
-        `SELECT n, vector FROM ${chosenFrom("vectors", "n")} WHERE model = ${MODEL}`,
-        JSON.stringify(numbers),
-        model,
-      )
-      .toArray()
-      .map(({ n, vector }) => ({ n, vector: vectorOf(vector) }));
+    return this.rows<{ n: number; vector: ArrayBuffer }>(
+      `SELECT n, vector FROM ${chosenFrom("vectors", "n")} WHERE model = ${MODEL}`,
+      [JSON.stringify(numbers), model],
+    ).map(({ n, vector }) => ({ n, vector: vectorOf(vector) }));
   }
 
   /** The word pieces of these documents, as far as they are cut. */
   pieces(numbers: readonly number[]): Map<number, Uint16Array> {
-    const cut = this.#sql.exec<{ n: number; pieces: ArrayBuffer }>(
+    const cut = this.rows<{ n: number; pieces: ArrayBuffer }>(
       `SELECT n, pieces FROM ${chosenFrom("vectors", "n")} WHERE pieces IS NOT NULL`,
-      JSON.stringify(numbers),
+      [JSON.stringify(numbers)],
     );
-    return new Map(Array.from(cut, ({ n, pieces }) => [n, new Uint16Array(pieces)]));
+    return new Map(cut.map(({ n, pieces }) => [n, new Uint16Array(pieces)]));
   }
 
   /** Documents whose pieces are still to be cut. */
   withoutPieces(limit: number): number[] {
-    return columnOf(this.#sql, "SELECT n FROM vectors WHERE pieces IS NULL ORDER BY n LIMIT ?", limit);
+    return this.column("SELECT n FROM vectors WHERE pieces IS NULL ORDER BY n LIMIT ?", [limit]);
   }
 
   setPieces(n: number, pieces: Uint16Array): void {
-    this.#sql.exec("UPDATE vectors SET pieces = ? WHERE n = ?", pieces, n);
+    this.exec("UPDATE vectors SET pieces = ? WHERE n = ?", [pieces, n]);
   }
 
   /**
@@ -186,7 +161,7 @@ export class VectorRows {
    */
   *blocks([from, to]: PositionRange, model: string): Generator<Block> {
     for (let end = to; ;) {
-      const { rows, last, numbers, vectors, pieces } = this.#sql
+      const { rows, last, numbers, vectors, pieces } = this.sql
         .exec<{
           rows: number;
           last: number | null;
@@ -220,28 +195,18 @@ export class VectorRows {
 
   /** Counts the vectors of a model in a range, up to `most`. */
   count(model: string, [from, to]: PositionRange, most: number): number {
-    return this.#sql
-      .exec<{ n: number }>(
-        `SELECT COUNT(*) AS n FROM (SELECT 1 FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? LIMIT ?)`,
-        model,
-        from,
-        to,
-        most,
-      )
-      .one().n;
+    return this.value(
+      `SELECT COUNT(*) FROM (SELECT 1 FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? LIMIT ?)`,
+      [model, from, to, most],
+    );
   }
 
   /** The number of the nth vector of a model in a range, counted from the greatest. */
   nth(model: string, [from, to]: PositionRange, nth: number): number {
-    return this.#sql
-      .exec<{ n: number }>(
-        `SELECT n FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1 OFFSET ?`,
-        model,
-        from,
-        to,
-        nth - 1,
-      )
-      .one().n;
+    return this.value(
+      `SELECT n FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1 OFFSET ?`,
+      [model, from, to, nth - 1],
+    );
   }
 }
 

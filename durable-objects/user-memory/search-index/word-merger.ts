@@ -1,5 +1,6 @@
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { turn } from "../../../src/platform/turn.ts";
+import { SqlStore } from "../core/sql-store.ts";
 import type { WordIndex } from "./word-index.ts";
 
 type WordMergerDependencies = {
@@ -25,24 +26,24 @@ type Row = { due_at: number | null; merging: number; rounds: number };
  * happen. A round merges all segments into one, some pages at a time; FTS5 stores the progress, so an eviction loses nothing.
  * Owns the SQL of `word_merge`.
  */
-export class WordMerger {
+export class WordMerger extends SqlStore {
   readonly #deps: WordMergerDependencies;
 
   constructor(deps: WordMergerDependencies) {
+    super(deps.sql);
     this.#deps = deps;
   }
 
   /** Schedules a round within an hour. */
   deleted(): void {
-    const { sql, alarms, now } = this.#deps;
-    sql.exec("UPDATE word_merge SET due_at = ? WHERE due_at IS NULL", now() + WITHIN_MS);
+    const { alarms, now } = this.#deps;
+    this.exec("UPDATE word_merge SET due_at = ? WHERE due_at IS NULL", [now() + WITHIN_MS]);
     alarms.scheduleBy(this.nextDue());
   }
 
   /** Starts a round now. Returns the round that removes every word deleted so far: see `hasEnded`. */
   startRound(): number {
-    const { sql, now } = this.#deps;
-    sql.exec("UPDATE word_merge SET due_at = MIN(COALESCE(due_at, ?1), ?1)", now());
+    this.exec("UPDATE word_merge SET due_at = MIN(COALESCE(due_at, ?1), ?1)", [this.#deps.now()]);
     const { merging, rounds } = this.#row();
     // The round under way may have written a word that was deleted since.
     return rounds + 1 + merging;
@@ -66,24 +67,24 @@ export class WordMerger {
   }
 
   #step(): void {
-    const { sql, words, now, pages = PAGES } = this.#deps;
+    const { words, now, pages = PAGES } = this.#deps;
     if (!words.hasDeletedTerms()) {
       // Nothing is left to remove: ends the rounds that callers may wait for, this one and the next.
-      sql.exec("UPDATE word_merge SET due_at = NULL, merging = 0, rounds = rounds + 2");
+      this.exec("UPDATE word_merge SET due_at = NULL, merging = 0, rounds = rounds + 2");
       return;
     }
     // Finishes a merge under way first: it may contain deleted words, and FTS5 would count it to the round.
     if (words.merge(pages)) return;
     if (this.#row().merging === 1)
       // Tombstones came during the round.
-      sql.exec("UPDATE word_merge SET due_at = ?, merging = 0, rounds = rounds + 1", now() + WITHIN_MS);
+      this.exec("UPDATE word_merge SET due_at = ?, merging = 0, rounds = rounds + 1", [now() + WITHIN_MS]);
     else {
-      sql.exec("UPDATE word_merge SET merging = 1");
+      this.exec("UPDATE word_merge SET merging = 1");
       words.merge(-pages);
     }
   }
 
   #row(): Row {
-    return this.#deps.sql.exec<Row>("SELECT due_at, merging, rounds FROM word_merge").one();
+    return this.sql.exec<Row>("SELECT due_at, merging, rounds FROM word_merge").one();
   }
 }

@@ -109,7 +109,7 @@ export class UsageStore {
     const counters = this.#all(more);
     const found: MemoryUsage[] = [];
     for (let last = after; found.length < limit;) {
-      const ids = this.#deps.memories.living({ after: last, createdUpTo: since, now, limit: SLICE });
+      const ids = this.#deps.memories.living(last, { createdUpTo: since, now }, SLICE);
       for (const id of ids) {
         const counts = counters.get(id) ?? NONE;
         if ((counts.lastUsedAt ?? 0) <= since && found.length < limit)

@@ -1,46 +1,33 @@
 import type { UserHash } from "../../../src/domain/ids.ts";
+import { SqlStore } from "../core/sql-store.ts";
 
 /** The models whose vectors of messages are mirrored to Vectorize. Owns the SQL of `message_copies`. */
-export class MessageCopies {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-  }
-
+export class MessageCopies extends SqlStore {
   models(): string[] {
-    return modelsOf(this.#sql.exec<{ model: string }>("SELECT model FROM message_copies WHERE ended = 0"));
+    return this.column("SELECT model FROM message_copies WHERE ended = 0");
   }
 
   /** Including those whose copies are being removed. */
   allModels(): string[] {
-    return modelsOf(this.#sql.exec<{ model: string }>("SELECT model FROM message_copies"));
+    return this.column("SELECT model FROM message_copies");
   }
 
   /** Begins to copy messages. Stores the owner, as the threads may go before their copies do. */
   begin(model: string, owner: UserHash | null): void {
     if (owner === null) return;
-    this.#sql.exec(
+    this.exec(
       "INSERT INTO message_copies (model, owner) VALUES (?, ?) ON CONFLICT (model) DO UPDATE SET ended = 0",
-      model,
-      owner,
+      [model, owner],
     );
   }
 
   /** Ends the copying. Returns the models that messages have copies of. */
   end(): string[] {
-    return modelsOf(
-      this.#sql.exec<{ model: string }>(
-        "UPDATE message_copies SET ended = 1 WHERE ended = 0 RETURNING model",
-      ),
-    );
+    return this.column("UPDATE message_copies SET ended = 1 WHERE ended = 0 RETURNING model");
   }
 
   /** Null if no message ever had a copy. */
   owner(): UserHash | null {
-    const [row] = this.#sql.exec<{ owner: UserHash }>("SELECT owner FROM message_copies LIMIT 1").toArray();
-    return row?.owner ?? null;
+    return this.row<{ owner: UserHash }>("SELECT owner FROM message_copies LIMIT 1")?.owner ?? null;
   }
 }
-
-const modelsOf = (rows: Iterable<{ model: string }>): string[] => Array.from(rows, ({ model }) => model);

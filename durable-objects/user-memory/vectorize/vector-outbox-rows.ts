@@ -1,5 +1,6 @@
 import { backOff, FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import { MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
+import { SqlStore } from "../core/sql-store.ts";
 import type { VectorName } from "../search-index/vector-rows.ts";
 
 /** A vector whose copy in Vectorize differs from what is wanted, or was changed a moment ago. */
@@ -48,145 +49,142 @@ const WANT = `
 export const resendAfter = (resent: number): number =>
   Math.min(LAST_RESEND_MS, FIRST_RESEND_MS * 2 ** Math.min(resent, 16));
 
-/** Owns the SQL of the outbox. Synchronous, so that each call joins the transaction around it. */
-export class VectorOutboxRows {
-  readonly #sql: SqlStorage;
+/**
+ * The changes that the outbox has still to send or to check. Owns their SQL. Synchronous, so that each call joins the transaction
+ * around it. Without Vectorize no rows are kept, and a later binding adopts every model anew.
+ */
+export class VectorOutboxRows extends SqlStore {
+  /** True if the deployment has Vectorize. */
+  readonly bound: boolean;
+  protected readonly now: () => number;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  constructor({ sql, bound, now }: { sql: SqlStorage; bound: boolean; now: () => number }) {
+    super(sql);
+    this.bound = bound;
+    this.now = now;
   }
 
-  /** For a vector that Vectorize never had: removed before it is sent, it needs no call. */
-  putNew(model: string, n: number, now: number): void {
-    this.#sql.exec(WANT, model, JSON.stringify([n]), 1, 0, now);
+  /** For a document's first vector of the model. Vectorize never had it: removed before it is sent, it needs no call. */
+  put(n: number, model: string): void {
+    if (this.#keeps()) this.exec(WANT, [model, JSON.stringify([n]), 1, 0, this.now()]);
   }
 
-  putAgain(model: string, ns: Iterable<number>, now: number): void {
-    for (const numbers of inChunks(ns)) this.#sql.exec(`${WANT} OR TRUE`, model, numbers, 1, 1, now);
+  /** Sends these vectors, whether they were sent before or not. */
+  putAgain(model: string, ns: Iterable<number>): void {
+    if (!this.#keeps()) return;
+    for (const numbers of inChunks(ns)) this.exec(`${WANT} OR TRUE`, [model, numbers, 1, 1, this.now()]);
   }
 
-  remove(vectors: Iterable<VectorName>, now: number): void {
+  /** Sends all vectors of a model once: they may be older than the binding. Returns whether it did. */
+  adopt(model: string, all: () => Iterable<number>): boolean {
+    const adopted = "INSERT OR IGNORE INTO vector_outbox_models (model) VALUES (?) RETURNING model";
+    if (!this.#keeps() || !this.selects(adopted, [model])) return false;
+    this.putAgain(model, all());
+    return true;
+  }
+
+  /** Deletes vectors that the object no longer has. */
+  remove(vectors: Iterable<VectorName>): void {
+    if (!this.#keeps()) return;
     for (const [model, names] of Map.groupBy(vectors, (one) => one.model))
       for (const numbers of inChunks(names.map(({ n }) => n))) {
-        this.#sql.exec(WANT, model, numbers, 0, 1, now);
-        this.#sql.exec(
+        this.exec(WANT, [model, numbers, 0, 1, this.now()]);
+        this.exec(
           `DELETE FROM vector_outbox WHERE model = ? AND n IN (SELECT value FROM json_each(?))
              AND wanted = 0 AND may_be_there = 0`,
-          model,
-          numbers,
+          [model, numbers],
         );
       }
   }
 
-  removeRange([from, to]: PositionRange, now: number): void {
-    const wanted = this.#sql
-      .exec<VectorName>("SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n BETWEEN ? AND ?", from, to)
-      .toArray();
-    this.remove(wanted, now);
+  /** Deletes vectors of these documents that are still to be sent. */
+  removeRange([from, to]: PositionRange): void {
+    const wanted = "SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n BETWEEN ? AND ?";
+    this.remove(this.rows<VectorName>(wanted, [from, to]));
   }
 
-  /** True if no change of these documents is open. */
+  /** True if Vectorize is known to have these documents' vectors as wanted, for good. */
   isSettled([from, to]: PositionRange): boolean {
-    const open = "SELECT 1 FROM vector_outbox WHERE n BETWEEN ? AND ? LIMIT 1";
-    return this.#sql.exec(open, from, to).toArray().length === 0;
+    return (
+      !this.bound || !this.selects("SELECT 1 FROM vector_outbox WHERE n BETWEEN ? AND ? LIMIT 1", [from, to])
+    );
   }
 
-  due(now: number, limit: number): OutboxRow[] {
-    return this.#sql
-      .exec<OutboxRow>(
-        "SELECT * FROM vector_outbox WHERE due_at <= ? AND state <> 'done' ORDER BY due_at LIMIT ?",
-        now,
-        limit,
-      )
-      .toArray();
+  protected due(limit: number): OutboxRow[] {
+    return this.rows(
+      "SELECT * FROM vector_outbox WHERE due_at <= ? AND state <> 'done' ORDER BY due_at LIMIT ?",
+      [this.now(), limit],
+    );
   }
 
   /** Records a call as failed before it begins, so that a crash in it leaves a retry. Returns which rows still want it. */
-  begin({ model, wanted }: Group, ns: readonly number[], now: number): number[] {
-    const sending = this.#sql.exec<{ n: number }>(
+  protected begin({ model, wanted }: Group, ns: readonly number[], now: number): number[] {
+    return this.column(
       `UPDATE vector_outbox SET may_be_there = 1, sent_at = ?4, attempts = attempts + 1,
          due_at = ?4 + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
        WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' RETURNING n`,
-      model,
-      JSON.stringify(ns),
-      wanted,
-      now,
+      [model, JSON.stringify(ns), wanted, now],
     );
-    return Array.from(sending, ({ n }) => n);
   }
 
   /** The call was accepted. Rows that changed meanwhile stay in `send`. */
-  accepted({ model, wanted }: Group, ns: readonly number[], times: { sentAt: number; now: number }): void {
-    this.#sql.exec(
+  protected accepted({ model, wanted }: Group, ns: readonly number[], sentAt: number): void {
+    this.exec(
       `UPDATE vector_outbox SET state = 'check', attempts = 0, due_at = ?4
        WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' AND sent_at = ?5`,
-      model,
-      JSON.stringify(ns),
-      wanted,
-      times.now + FIRST_RETRY_MS,
-      times.sentAt,
+      [model, JSON.stringify(ns), wanted, this.now() + FIRST_RETRY_MS, sentAt],
     );
   }
 
   /** Updates a row unless it has changed since it was read. */
-  move(row: OutboxRow, to: Pick<OutboxRow, "state" | "attempts"> & { resent?: number; dueAt: number }): void {
-    this.#sql.exec(
+  protected move(
+    row: OutboxRow,
+    to: Pick<OutboxRow, "state" | "attempts"> & { resent?: number; dueAt: number },
+  ): void {
+    const { model, n, wanted, state, sent_at } = row;
+    this.exec(
       `UPDATE vector_outbox SET state = ?, attempts = ?, resent = ?, due_at = ?
        WHERE model = ? AND n = ? AND wanted = ? AND state = ? AND sent_at IS ?`,
-      to.state,
-      to.attempts,
-      to.resent ?? row.resent,
-      to.dueAt,
-      row.model,
-      row.n,
-      row.wanted,
-      row.state,
-      row.sent_at,
+      [to.state, to.attempts, to.resent ?? row.resent, to.dueAt, model, n, wanted, state, sent_at],
     );
   }
 
   /** Delays the whole group, or each slice of it would try for itself. */
-  putOff({ model, wanted, state }: Group, attempts: number, now: number): void {
-    this.#sql.exec(
+  protected putOff({ model, wanted, state }: Group, attempts: number): void {
+    this.exec(
       `UPDATE vector_outbox SET attempts = MAX(attempts, ?5), due_at = ?4
        WHERE due_at <= ?4 AND model = ?1 AND wanted = ?2 AND state = ?3`,
-      model,
-      wanted,
-      state,
-      now + backOff(attempts),
-      attempts,
+      [model, wanted, state, this.now() + backOff(attempts), attempts],
     );
   }
 
-  sweep(now: number): void {
-    this.#sql.exec("DELETE FROM vector_outbox WHERE due_at <= ? AND state = 'done'", now);
+  protected sweep(): void {
+    this.exec("DELETE FROM vector_outbox WHERE due_at <= ? AND state = 'done'", [this.now()]);
   }
 
   nextDue(): number | null {
-    return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM vector_outbox").one().due;
+    return this.bound ? this.value<number | null>("SELECT MIN(due_at) FROM vector_outbox") : null;
   }
 
-  /** The vectors of a model that are not known to be there: memories first, the greatest number of each first. */
+  /** The vectors of a model that a query of Vectorize may miss: memories first, the greatest number of each first. */
   *unconfirmed(model: string): Generator<number> {
     for (const [from, to] of [MEMORIES, MESSAGES])
       for (let last = to; ;) {
-        const rows = this.#sql
-          .exec<{ n: number }>(
-            `SELECT n FROM vector_outbox WHERE model = ? AND n BETWEEN ? AND ? AND wanted = 1 AND state <> 'done'
-             ORDER BY n DESC LIMIT ${UNCONFIRMED}`,
-            model,
-            from,
-            last,
-          )
-          .toArray();
-        yield* rows.map(({ n }) => n);
-        last = (rows.at(-1)?.n ?? 0) - 1;
-        if (rows.length < UNCONFIRMED) break;
+        const numbers = this.column<number>(
+          `SELECT n FROM vector_outbox WHERE model = ? AND n BETWEEN ? AND ? AND wanted = 1 AND state <> 'done'
+           ORDER BY n DESC LIMIT ${UNCONFIRMED}`,
+          [model, from, last],
+        );
+        yield* numbers;
+        last = (numbers.at(-1) ?? 0) - 1;
+        if (numbers.length < UNCONFIRMED) break;
       }
   }
 
+  /** Vectors not known to be in Vectorize yet, and not known to be gone from it. */
   pending(): { put: number; remove: number } {
-    return this.#sql
+    if (!this.bound) return { put: 0, remove: 0 };
+    return this.sql
       .exec<{ put: number; remove: number }>(
         `SELECT COUNT(*) FILTER (WHERE wanted = 1) AS put, COUNT(*) FILTER (WHERE wanted = 0) AS remove
          FROM vector_outbox WHERE state <> 'done'`,
@@ -194,19 +192,14 @@ export class VectorOutboxRows {
       .one();
   }
 
-  /** True the first time. */
-  adopt(model: string): boolean {
-    const adopted = "INSERT OR IGNORE INTO vector_outbox_models (model) VALUES (?) RETURNING model";
-    return this.#sql.exec(adopted, model).toArray().length > 0;
-  }
-
+  /** The models whose vectors Vectorize may have of memories. */
   models(): string[] {
-    const models = this.#sql.exec<{ model: string }>("SELECT model FROM vector_outbox_models");
-    return Array.from(models, ({ model }) => model);
+    return this.column("SELECT model FROM vector_outbox_models");
   }
 
-  disown(): void {
-    this.#sql.exec("DELETE FROM vector_outbox_models");
+  #keeps(): boolean {
+    if (!this.bound) this.exec("DELETE FROM vector_outbox_models");
+    return this.bound;
   }
 }
 

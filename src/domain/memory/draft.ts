@@ -14,7 +14,7 @@ export interface Draft {
   /** The time of this write, later than all earlier writes. */
   readonly time: number;
   /** The versions of a memory that are not corrected, in the order of `validFrom`. None if expired. */
-  held(id: string): MemoryRow[];
+  current(id: string): MemoryRow[];
   /** Any version of a memory. */
   version(id: string, version: number): MemoryRow | null;
   /** A memory with this text, kind and scope that is true at some time of the span. */

@@ -102,7 +102,7 @@ const REPLACES = "replaces_procedure";
 function addOrReplace(draft: Draft, owner: Owner, candidate: NewMemory): Result<Ruled> {
   const { body, identity } = candidate;
   const from = validFromOf(body, draft.time);
-  const byId = identity.id === null ? undefined : draft.held(identity.id).at(-1);
+  const byId = identity.id === null ? undefined : draft.current(identity.id).at(-1);
   const known = byId ?? withSameText(draft, candidate);
   if (known === null) return ok({ row: begin(draft, owner, candidate), created: true });
   if (identity.how === "replace")
@@ -125,7 +125,7 @@ function addOrReplace(draft: Draft, owner: Owner, candidate: NewMemory): Result<
 function supersede(draft: Draft, owner: Owner, candidate: NewMemory): Result<Ruled> {
   const { body, identity } = candidate;
   const from = validFromOf(body, draft.time);
-  const held = draft.held(identity.id ?? "");
+  const held = draft.current(identity.id ?? "");
   const before = held.findLast((row) => row.validFrom <= from);
   const after = held.find((row) => row.validFrom > from);
   // A fact that ended, and begins again, is another version.

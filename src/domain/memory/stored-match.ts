@@ -10,7 +10,7 @@ export function against(draft: Draft, candidate: NewMemory): MemoryRow | null {
   const { body, identity, status } = candidate;
   if (status !== "active") return null;
   if (identity.id === null) return withSameText(draft, candidate);
-  const held = draft.held(identity.id);
+  const held = draft.current(identity.id);
   if (identity.how !== "supersede") return held.at(-1) ?? null;
   const from = validFromOf(body, draft.time);
   const before = held.findLast((row) => row.validFrom <= from);

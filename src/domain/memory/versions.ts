@@ -29,13 +29,13 @@ export const changesAnything = (row: MemoryRow, changes: Partial<MemoryRow>): bo
 
 /** The version of a memory that is true now; else the last one. */
 export function currentOf(draft: Draft, id: string): MemoryRow | null {
-  const held = draft.held(id);
+  const held = draft.current(id);
   return held.findLast(({ validFrom }) => validFrom <= draft.time) ?? held.at(-1) ?? null;
 }
 
 export function begin(draft: Draft, owner: Owner, candidate: NewMemory): MemoryRow {
   const { id } = candidate.identity;
-  const held = id === null ? [] : draft.held(id);
+  const held = id === null ? [] : draft.current(id);
   // The rows of an expired memory may still exist.
   if (id !== null && held.length === 0) draft.forget(id);
   const fresh = newRow(owner, candidate, { id, version: draft.nextVersion(), time: draft.time });
@@ -67,7 +67,7 @@ export function amend(draft: Draft, row: MemoryRow, changes: Partial<MemoryRow>)
 
 /** Sets in each version which one is true after it. */
 export function link(draft: Draft, id: string): void {
-  const held = draft.held(id);
+  const held = draft.current(id);
   for (const [i, row] of held.entries()) {
     const [supersededAt, supersededBy] = [held[i + 1]?.validFrom ?? null, held[i + 1]?.version ?? null];
     if (row.supersededAt !== supersededAt || row.supersededBy !== supersededBy)
