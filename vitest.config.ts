@@ -77,12 +77,18 @@ export const inWorkerd = {
   isolate: false,
 };
 
-/** These folders have projects of their own. */
-const folders = ["faults", "node", "shards", "console"].map((name) => `test/${name}/**`);
-/** Tests that take seconds have this suffix, and are for `npm run test:long`. */
-const long = "test/**/*.long.test.ts";
-/** These folders hold what is promised of D1: `shards` runs them over three databases, their long tests there alone. */
-const ofD1 = "test/{d1,erasure,http,shards,transfer}/**/*.test.ts";
+/** The files of the tests with a suffix, as `name.http.test.ts`. A path says what a test tests, a suffix how it runs. */
+const suffixed = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
+/** Tests that take seconds, for `npm run test:long`. */
+const long = suffixed("long");
+/** Tests that need only HTTP and a clock: the packages run them over the Cairn for tests, too. */
+export const overHttp = [suffixed("http"), suffixed("http.long")];
+/** Tests of what is promised of D1: `shards` runs them over three databases, the long ones there alone. */
+const overShards = [...overHttp, suffixed("d1"), suffixed("d1.long"), suffixed("shards")];
+const inNode = ["test/node/**/*.test.ts", suffixed("node")];
+const inBrowser = [suffixed("browser")];
+const histories = ["test/faults/**/*.test.ts"];
+const elsewhere = [suffixed("shards"), ...inNode, ...inBrowser, ...histories];
 
 /** Files at once that wait for a server, a browser or an alarm a quarter of their time. */
 export const waiting = 3;
@@ -109,43 +115,44 @@ export default defineConfig({
       {
         extends: true,
         plugins: [worker()],
-        test: { ...inWorkerd, name: "workers", include: ["test/**/*.test.ts"], exclude: [...folders, long] },
+        test: {
+          ...inWorkerd,
+          name: "workers",
+          include: ["test/**/*.test.ts"],
+          exclude: [...elsewhere, long],
+        },
       },
       {
         extends: true,
         plugins: [worker()],
-        test: { ...inWorkerd, name: "long", include: [long], exclude: [...folders, ofD1] },
+        test: { ...inWorkerd, name: "long", include: [long], exclude: [...elsewhere, ...overShards] },
       },
       {
         extends: true,
         plugins: [worker(3)],
-        test: {
-          ...inWorkerd,
-          name: "shards",
-          include: [ofD1],
-        },
+        test: { ...inWorkerd, name: "shards", include: overShards },
       },
       {
         extends: true,
         plugins: [worker()],
         test: {
           name: "faults",
-          include: ["test/faults/**/*.test.ts"],
+          include: histories,
           setupFiles: ["test/seed.ts", "test/setup.ts"],
           ...atOnce,
         },
       },
       {
         extends: true,
-        test: { name: "node", include: ["test/node/**/*.test.ts"], setupFiles: ["test/seed.ts"], ...atOnce },
+        test: { name: "node", include: inNode, setupFiles: ["test/seed.ts"], ...atOnce },
       },
       {
         // In a browser, which `npm test` does not ask for: one server for all files.
         extends: true,
         test: {
           name: "console",
-          include: ["test/console/**/*.test.ts"],
-          globalSetup: ["test/console/server.ts"],
+          include: inBrowser,
+          globalSetup: ["test/packages/console/server.ts"],
           ...atOnce,
         },
       },

@@ -4,11 +4,12 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take longest, in a browser or with servers of their own. */
 const SLOWEST: ReadonlySet<string> = new Set([
-  "hostile.test.ts",
+  "hostile.browser.test.ts",
   "large-values.long.test.ts",
   "package.test.ts",
+  "pages.browser.test.ts",
   "pages.test.ts",
-  "smoke.long.test.ts",
+  "smoke.node.test.ts",
 ]);
 
 export class SlowFirst extends BaseSequencer {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { inWorkerd, limits, type ViteUserConfig, waiting, worker } from "../vitest.config.ts";
+import { inWorkerd, limits, overHttp, type ViteUserConfig, waiting, worker } from "../vitest.config.ts";
 
 export default {
   // The Worker's test files are used here too. All have to see one Vitest: the root's, not one that an SDK brings.
@@ -38,7 +38,7 @@ export default {
         // The Worker's tests that need nothing but HTTP and a clock, over the built Cairn for tests.
         extends: true,
         resolve: { alias: { "cloudflare:workers": join(import.meta.dirname, "embed/test/in-memory.ts") } },
-        test: { name: "in-memory", include: ["test/http/**/*.test.ts"], setupFiles: ["test/seed.ts"] },
+        test: { name: "in-memory", include: overHttp, setupFiles: ["test/seed.ts"] },
       },
       {
         // What is published, packed and installed; the code in the documents.

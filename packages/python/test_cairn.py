@@ -1,4 +1,4 @@
-"""The client against a running Cairn, and against servers that fail. `test/node/python.test.ts` starts it with
+"""The client against a running Cairn, and against servers that fail. `test/packages/python/python.node.test.ts` starts it with
 
 CAIRN_URL and CAIRN_TOKEN: as `npm start` prints them, for the user "alice".
 CAIRN_TOKEN_OF_ALL: a token of all users.

@@ -7,7 +7,7 @@ import { type Answer, call, newUser, token } from "../call.ts";
 import { advance, control, type D1Write, restore } from "../doubles/control.ts";
 import { isLook, lookEntry, RuledModel, shownIn } from "../doubles/language-models.ts";
 import { evict } from "../evict.ts";
-import { ring, user } from "../ingest/calls.ts";
+import { ring, user } from "../durable-objects/user-memory/ingest/calls.ts";
 import { runSeed, seedsOf } from "./run.ts";
 
 const MINUTE = 60_000;

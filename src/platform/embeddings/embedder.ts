@@ -13,7 +13,7 @@ export type EmbedOptions = {
 };
 
 /**
- * Turns texts into vectors. One contract, tested over every implementation (test/embeddings/contract.ts):
+ * Turns texts into vectors. One contract, tested over every implementation (test/platform/embeddings/contract.ts):
  * the answer has one vector a text, in order, each of `dimensions` numbers and of length 1; the same text
  * gives the same vector; a text is read to its end, however long it is. A failure is a rejected promise: callers
  * store and search by words meanwhile.

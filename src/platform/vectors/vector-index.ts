@@ -27,7 +27,7 @@ export type VectorHit = { id: string; score: number };
 
 /**
  * A large, eventually consistent index of vectors. A write shows after seconds or minutes. A failed call may still be
- * applied. Writes may be repeated. All implementations pass one contract (test/vectors/contract.ts). A failure rejects;
+ * applied. Writes may be repeated. All implementations pass one contract (test/platform/vectors/contract.ts). A failure rejects;
  * a value beyond a limit is refused before anything is sent.
  */
 export interface VectorIndex {
