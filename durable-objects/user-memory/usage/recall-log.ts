@@ -9,7 +9,7 @@ import type { MemoryUsage, Outcome, OutcomeBody } from "../../../src/domain/sche
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { Joined, Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
-import { type Counts, KEPT_MS, type ServedRecall, timeOf, type UsageStore } from "./usage-store.ts";
+import { type Counts, OUTCOME_MS, type ServedRecall, timeOf, type UsageStore } from "./usage-store.ts";
 
 type RecallLogDependencies = {
   store: UsageStore;
@@ -20,9 +20,6 @@ type RecallLogDependencies = {
 };
 /** The form of a memory's id. */
 const isMemoryId = (id: string): boolean => /^[\w-]{16,64}$/.test(id);
-
-/** A memory of an answer: its id, and the version that was shown. */
-export type ShownMemory = { id: string; version: number };
 
 /** Recalls in memory at most: the next one stores them, or drops the oldest if nothing can be written. */
 const MOST = 100;
@@ -44,15 +41,18 @@ export class RecallLog implements Erasable {
   /** Notes the memories that an answer shows. Returns the id of the recall; undefined if there are none. */
   note(
     owner: UserHash,
-    { memories, injected, query }: { memories: readonly ShownMemory[]; injected: boolean; query: string },
+    {
+      memories,
+      injected,
+      query,
+    }: { memories: readonly { id: string; version: number }[]; injected: boolean; query: string },
   ): string | undefined {
     if (memories.length === 0) return undefined;
-    const at = this.#deps.now();
-    const versions = new Map(memories.map(({ id, version }) => [id, version]));
-    const id = uuidv7({ msecs: at });
+    const versions = [...new Map(memories.map(({ id, version }) => [id, version])).values()];
+    const id = uuidv7({ msecs: this.#deps.now() });
     if (this.#served.size >= MOST) this.#makeRoom();
-    this.#served.set(id, { id, versions: [...versions.values()], ...(injected && { injected }) });
-    return `${owner}.${id}.${packed({ versions: [...versions.values()], injected, query: wordHashes(query) })}`;
+    this.#served.set(id, { id, versions, ...(injected && { injected }) });
+    return `${owner}.${id}.${packed({ versions, injected, query: wordHashes(query) })}`;
   }
 
   /**
@@ -62,9 +62,13 @@ export class RecallLog implements Erasable {
   outcome(recallId: string, { used, answer = "" }: OutcomeBody): Result<Outcome> {
     const { store, table, erasureEpoch, now } = this.#deps;
     const [, id = "", carried = ""] = recallId.split(".");
-    const [shown, at] = [unpacked(carried), timeOf(id)];
+    const [shown, recalledAt] = [unpacked(carried), timeOf(id)];
     const { erasedUpTo } = erasureEpoch;
-    if (shown === null || at < now() - KEPT_MS || shown.versions.every((version) => version <= erasedUpTo))
+    if (
+      shown === null ||
+      recalledAt < now() - OUTCOME_MS ||
+      shown.versions.every((version) => version <= erasedUpTo)
+    )
       return fail("not_found");
     const rows = table.numbered(shown.versions).toSorted((a, b) => a.version - b.version);
     const memories = [...new Set(rows.map((row) => row.id))];
@@ -81,18 +85,18 @@ export class RecallLog implements Erasable {
     const waiting = this.#served.get(id);
     const stored = waiting === undefined ? store.has(id) : false;
     if (stored === "done") return ok(outcome);
-    this.#atomically(() => {
-      const counts = new Map<string, Counts>();
-      const count = (one: string, by: "used" | "usedLikely") =>
-        counts.set(one, { recalled: 0, injected: 0, used: 0, usedLikely: 0, [by]: 1, lastUsedAt: now() });
-      for (const one of outcome.used.filter((shownId) => memories.includes(shownId))) count(one, "used");
-      for (const one of outcome.usedLikely) count(one, "usedLikely");
-      // A stored recall is counted already: its second entry only says that it is done.
-      const versions = stored ? [] : shown.versions;
-      const injected = shown.injected && ({ injected: true } as const);
-      this.#served.set(id, { ...(waiting ?? { id, versions, ...injected }), done: true });
-      this.#store(counts);
-    });
+    const at = now();
+    const counts = new Map<string, Counts>([
+      ...outcome.used
+        .filter((one) => memories.includes(one))
+        .map((one) => [one, [0, 0, 1, 0, 0, at]] as const),
+      ...outcome.usedLikely.map((one) => [one, [0, 0, 0, 1, 0, at]] as const),
+    ]);
+    // A stored recall is counted already: its second entry only says that it is done.
+    const versions = stored ? [] : shown.versions;
+    const injected = shown.injected && ({ injected: true } as const);
+    const done = { ...(waiting ?? { id, versions, ...injected }), done: true } as const;
+    this.#deps.transactions.atomically(() => this.#store(new Map(this.#served).set(id, done), counts));
     return ok(outcome);
   }
 
@@ -100,11 +104,9 @@ export class RecallLog implements Erasable {
   list({ after, limit, unusedDays }: { after?: string; limit: number; unusedDays?: number }): MemoryUsage[] {
     const { store, now } = this.#deps;
     const until = now();
-    const page = { after: after ?? "", limit };
-    const waiting = [...this.#served.values()];
-    return unusedDays === undefined
-      ? store.list(page, waiting)
-      : store.unused({ ...page, since: until - unusedDays * DAY_MS, now: until }, waiting);
+    const unused =
+      unusedDays === undefined ? {} : { unused: { since: until - unusedDays * DAY_MS, now: until } };
+    return store.list({ after: after ?? "", limit, ...unused }, [...this.#served.values()]);
   }
 
   /** The log of a thread's row that is about to be written, with the recalls that wait; null if it stays as it is. */
@@ -140,7 +142,7 @@ export class RecallLog implements Erasable {
   /** Reading goes on where nothing can be written: an answer does not depend on its own count. */
   #makeRoom(): void {
     try {
-      this.#atomically(() => this.#store());
+      this.#deps.transactions.atomically(() => this.#store());
     } catch (error) {
       console.error({ message: "recalls were not stored", error: String(error) });
       const oldest = this.#served.keys().next().value;
@@ -148,21 +150,10 @@ export class RecallLog implements Erasable {
     }
   }
 
-  /** Keeps the recalls in memory if the transaction is undone. */
-  #atomically(act: () => void): void {
-    const before = new Map(this.#served);
-    try {
-      this.#deps.transactions.atomically(act);
-    } catch (error) {
-      this.#served = before;
-      throw error;
-    }
-  }
-
-  #store(counts?: ReadonlyMap<string, Counts>): void {
-    if (this.#served.size === 0) return;
+  #store(served = this.#served, counts?: ReadonlyMap<string, Counts>): void {
+    if (served.size === 0) return;
     const { store, now } = this.#deps;
-    store.add({ recalls: [...this.#served.values()], ...(counts && { counts }) }, now());
+    store.add({ recalls: [...served.values()], ...(counts && { counts }) }, now());
     // A new one, as the transaction may be undone.
     this.#served = new Map();
   }

@@ -7,10 +7,16 @@ import type { MemoryUsage } from "../../../src/domain/schema/usage.ts";
  * A recall or a context (`injected`) and the versions of memories that it showed. `id`: a UUID v7. `done`: its outcome is counted.
  */
 export type ServedRecall = { id: string; versions: readonly number[]; injected?: true; done?: true };
-export type Counts = Omit<MemoryUsage, "memoryId">;
+/** The counters of a memory, as they are stored; 0 for no time. */
+export type Counts = readonly [
+  recalled: number,
+  injected: number,
+  used: number,
+  usedLikely: number,
+  lastRecalledAt: number,
+  lastUsedAt: number,
+];
 type Counters = Map<string, Counts>;
-/** In the order of `Counts`; 0 for no time. */
-type StoredCounts = [number, number, number, number, number, number];
 type Row = { n: number; folded_at: number; log: string; counters: string };
 
 type UsageStoreDependencies = {
@@ -21,7 +27,7 @@ type UsageStoreDependencies = {
 };
 
 /** The time that an outcome can be told; then the recall is a number in the counters of its memories. */
-export const KEPT_MS = 24 * 60 * 60 * 1000;
+export const OUTCOME_MS = 24 * 60 * 60 * 1000;
 /** Characters of a log: a thread's row is read with each of its appends. */
 const MOST_OF_THREAD = 32_000;
 /** Characters of the log of a row, and as many of its counters, before the last ones are added. A row holds 2 MB. */
@@ -30,7 +36,7 @@ const MOST_OF_ROW = 400_000;
 const FOLD_AGAIN_MS = 60 * 60 * 1000;
 /** Memories that one step looks at. */
 const SLICE = 500;
-const NONE: Counts = { recalled: 0, injected: 0, used: 0, usedLikely: 0 };
+const NONE: Counts = [0, 0, 0, 0, 0, 0];
 
 /**
  * The recalls of the last day and the counters of memories, both as JSON. An append takes recalls along in its thread's row, which
@@ -54,7 +60,7 @@ export class UsageStore {
   withinThread(thread: number, recalls: readonly ServedRecall[], now: number): string | null {
     const [own] = this.#deps.threads.recalls(thread);
     let log = own === undefined ? [] : logOf(own.recalls);
-    if (this.#foldIfDue(now, thread)) log = log.filter(isLaterThan(now - KEPT_MS));
+    if (this.#foldIfDue(now, thread)) log = log.filter(isLaterThan(now - OUTCOME_MS));
     const all = JSON.stringify([...log, ...recalls]);
     if (all.length <= MOST_OF_THREAD) return all;
     // A fold has counted what it leaves out.
@@ -72,7 +78,7 @@ export class UsageStore {
   ): void {
     this.#foldIfDue(now);
     const last = this.#last();
-    const counters = countersOf(last.counters);
+    const counters = new Map(countersOf(last.counters));
     addAll(counters, counts);
     const row = {
       ...last,
@@ -90,42 +96,47 @@ export class UsageStore {
     return found.some(({ done }) => done === true) ? "done" : found.length > 0;
   }
 
-  /** The counters of memories, in the order of their ids, after one. `more`: recalls that are not stored yet. */
-  list(page: { after: string; limit: number }, more: readonly ServedRecall[]): MemoryUsage[] {
-    const counters = this.#all(more);
-    const found: MemoryUsage[] = [];
-    for (const id of [...counters.keys()].filter((one) => one > page.after).toSorted()) {
-      if (found.length === page.limit) break;
-      if (this.#deps.memories.has(id)) found.push({ memoryId: id, ...(counters.get(id) ?? NONE) });
-    }
-    return found;
-  }
-
-  /** The counters of live memories from before a time that were not used since, in the order of their ids, after one. */
-  unused(
-    { after, limit, since, now }: { after: string; limit: number; since: number; now: number },
+  /**
+   * The counters of memories, in the order of their ids, after one. `unused`: those of live memories from before a time that were
+   * not used since. `more`: recalls that are not stored yet.
+   */
+  list(
+    { after, limit, unused }: { after: string; limit: number; unused?: { since: number; now: number } },
     more: readonly ServedRecall[],
   ): MemoryUsage[] {
     const counters = this.#all(more);
-    const found: MemoryUsage[] = [];
-    for (let last = after; found.length < limit;) {
+    const ids =
+      unused === undefined
+        ? Iterator.from([...counters.keys()].toSorted()).filter(
+            (id) => id > after && this.#deps.memories.has(id),
+          )
+        : this.#living(after, unused).filter((id) => (counters.get(id) ?? NONE)[5] <= unused.since);
+    return ids
+      .take(limit)
+      .map((id) => usageOf(id, counters))
+      .toArray();
+  }
+
+  /** The ids of live memories that were created up to a time, read a slice at a time. */
+  *#living(after: string, { since, now }: { since: number; now: number }): Generator<string> {
+    for (let last = after; ;) {
       const ids = this.#deps.memories.living(last, { createdUpTo: since, now }, SLICE);
-      for (const id of ids) {
-        const counts = counters.get(id) ?? NONE;
-        if ((counts.lastUsedAt ?? 0) <= since && found.length < limit)
-          found.push({ memoryId: id, ...counts });
-      }
+      yield* ids;
+      if (ids.length < SLICE) return;
       last = ids.at(-1) ?? last;
-      if (ids.length < SLICE) break;
     }
-    return found;
   }
 
   /** Returns true if it folded. A fold that fails fails no write: the recalls stay, and are counted from the log. */
   #foldIfDue(now: number, written?: number): boolean {
-    if (now < this.#foldsFrom || !this.#isDue(now)) return false;
+    const { sql, transactions } = this.#deps;
+    if (now < this.#foldsFrom) return false;
+    const [last] = sql
+      .exec<Pick<Row, "folded_at">>("SELECT folded_at FROM memory_usage ORDER BY n DESC LIMIT 1")
+      .toArray();
+    if (last !== undefined && last.folded_at > now - OUTCOME_MS) return false;
     try {
-      this.#deps.transactions.atomically(() => this.#fold(now, written));
+      transactions.atomically(() => this.#fold(now, written));
       return true;
     } catch (error) {
       console.error({ message: "the recalls of a day were not folded", error: String(error) });
@@ -134,70 +145,59 @@ export class UsageStore {
     }
   }
 
-  #isDue(now: number): boolean {
-    const { sql } = this.#deps;
-    const [row] = sql
-      .exec<Pick<Row, "folded_at">>("SELECT folded_at FROM memory_usage ORDER BY n DESC LIMIT 1")
-      .toArray();
-    return row === undefined || row.folded_at <= now - KEPT_MS;
-  }
-
   /** Makes numbers of recalls from a day ago, and drops the counters of memories that are gone. `written`: a thread's row that is written next. */
   #fold(now: number, written?: number): void {
     const { sql, memories, threads } = this.#deps;
-    const isLater = isLaterThan(now - KEPT_MS);
+    const isLater = isLaterThan(now - OUTCOME_MS);
     const [rows, inThreads] = [this.#rows(), threads.recalls()];
     const log = rows.flatMap((row) => logOf(row.log));
-    const counters: Counters = new Map();
-    for (const row of rows) addAll(counters, countersOf(row.counters));
-    const old = [...log, ...inThreads.flatMap(({ recalls }) => logOf(recalls))].filter(
-      (one) => !isLater(one),
-    );
-    addAll(counters, this.#counted(old));
-    for (const { n, recalls } of inThreads) {
-      const kept = logOf(recalls).filter(isLater);
-      if (n !== written && kept.length < logOf(recalls).length)
-        threads.setRecalls(n, kept.length === 0 ? null : JSON.stringify(kept));
+    const ofThreads = inThreads.map(({ n, recalls }) => ({ n, recalls: logOf(recalls) }));
+    const old = [...log, ...ofThreads.flatMap(({ recalls }) => recalls)].filter((one) => !isLater(one));
+    const counters = this.#counters(rows, old);
+    for (const { n, recalls } of ofThreads) {
+      const left = recalls.filter(isLater);
+      if (n !== written && left.length < recalls.length)
+        threads.setRecalls(n, left.length === 0 ? null : JSON.stringify(left));
     }
     const entries = [...counters].filter(([id]) => memories.has(id));
     const logs = dealt(log.filter(isLater), (one) => JSON.stringify(one));
-    const counts = dealt(entries, (one) => textOf(new Map([one])));
+    const counts = dealt(entries, (one) => textOf([one]));
     const last = Math.max(logs.length, counts.length, 1) - 1;
     for (let n = 0; n <= last; n++)
       this.#put({
         n,
         folded_at: now,
         log: JSON.stringify(logs[n] ?? []),
-        counters: textOf(new Map(counts[n])),
+        counters: textOf(counts[n] ?? []),
       });
     sql.exec("DELETE FROM memory_usage WHERE n > ?", last);
   }
 
   #all(more: readonly ServedRecall[]): Counters {
-    const counters: Counters = new Map();
-    for (const row of this.#rows()) addAll(counters, countersOf(row.counters));
-    addAll(counters, this.#counted([...this.#logs(), ...more]));
-    return counters;
+    const rows = this.#rows();
+    return this.#counters(rows, [...this.#logs(rows), ...more]);
   }
 
-  /** The counts of recalls, by the memories that their versions are of. */
-  #counted(recalls: readonly ServedRecall[]): Counters {
+  /** The counters of these rows, with these recalls, which count for the memories that their versions are of. */
+  #counters(rows: readonly Row[], recalls: readonly ServedRecall[]): Counters {
     const ids = this.#deps.memories.idsOf([...new Set(recalls.flatMap(({ versions }) => versions))]);
     const counters: Counters = new Map();
+    for (const row of rows) addAll(counters, countersOf(row.counters));
     for (const { id: recall, versions, injected } of recalls) {
       const shown = new Set(versions.flatMap((version) => ids.get(version) ?? []));
-      const one = { ...NONE, [injected ? "injected" : "recalled"]: 1, lastRecalledAt: timeOf(recall) };
-      addAll(counters, new Map(Array.from(shown, (id) => [id, one])));
+      const one: Counts = [injected ? 0 : 1, injected ? 1 : 0, 0, 0, timeOf(recall), 0];
+      addAll(
+        counters,
+        Array.from(shown, (id) => [id, one]),
+      );
     }
     return counters;
   }
 
-  #logs(): ServedRecall[] {
-    const rows = this.#deps.sql.exec<Pick<Row, "log">>("SELECT log FROM memory_usage").toArray();
-    return [
-      ...rows.flatMap(({ log }) => logOf(log)),
-      ...this.#deps.threads.recalls().flatMap(({ recalls }) => logOf(recalls)),
-    ];
+  #logs(rows = this.#rows()): ServedRecall[] {
+    return [...rows, ...this.#deps.threads.recalls().map(({ recalls }) => ({ log: recalls }))].flatMap(
+      ({ log }) => logOf(log),
+    );
   }
 
   #rows(): Row[] {
@@ -247,49 +247,35 @@ function dealt<T>(items: readonly T[], textFor: (item: T) => string): T[][] {
   return rows;
 }
 
-function addAll(counters: Counters, more: ReadonlyMap<string, Counts>): void {
+function addAll(counters: Counters, more: Iterable<readonly [string, Counts]>): void {
   for (const [id, counts] of more) {
-    const before = counters.get(id) ?? NONE;
-    const [recalledAt, usedAt] = (["lastRecalledAt", "lastUsedAt"] as const).map((time) =>
-      Math.max(before[time] ?? 0, counts[time] ?? 0),
-    ) as [number, number];
-    counters.set(id, {
-      recalled: before.recalled + counts.recalled,
-      injected: before.injected + counts.injected,
-      used: before.used + counts.used,
-      usedLikely: before.usedLikely + counts.usedLikely,
-      ...(recalledAt > 0 && { lastRecalledAt: recalledAt }),
-      ...(usedAt > 0 && { lastUsedAt: usedAt }),
-    });
+    const [recalled, injected, used, usedLikely, recalledAt, usedAt] = counters.get(id) ?? NONE;
+    counters.set(id, [
+      recalled + counts[0],
+      injected + counts[1],
+      used + counts[2],
+      usedLikely + counts[3],
+      Math.max(recalledAt, counts[4]),
+      Math.max(usedAt, counts[5]),
+    ]);
   }
 }
 
-const textOf = (counters: Counters): string =>
-  JSON.stringify(
-    Object.fromEntries(
-      Array.from(
-        counters,
-        ([id, { recalled, injected, used, usedLikely, lastRecalledAt = 0, lastUsedAt = 0 }]) => [
-          id,
-          [recalled, injected, used, usedLikely, lastRecalledAt, lastUsedAt] satisfies StoredCounts,
-        ],
-      ),
-    ),
-  );
+const textOf = (counters: Iterable<readonly [string, Counts]>): string =>
+  JSON.stringify(Object.fromEntries(counters));
 
-function countersOf(text: string): Counters {
-  const stored = Object.entries(JSON.parse(text) as Record<string, StoredCounts>);
-  return new Map(
-    stored.map(([id, [recalled, injected, used, usedLikely, recalledAt, usedAt]]) => [
-      id,
-      {
-        recalled,
-        injected,
-        used,
-        usedLikely,
-        ...(recalledAt > 0 && { lastRecalledAt: recalledAt }),
-        ...(usedAt > 0 && { lastUsedAt: usedAt }),
-      },
-    ]),
-  );
+const countersOf = (text: string): [string, Counts][] =>
+  Object.entries(JSON.parse(text) as Record<string, Counts>);
+
+function usageOf(memoryId: string, counters: Counters): MemoryUsage {
+  const [recalled, injected, used, usedLikely, lastRecalledAt, lastUsedAt] = counters.get(memoryId) ?? NONE;
+  return {
+    memoryId,
+    recalled,
+    injected,
+    used,
+    usedLikely,
+    ...(lastRecalledAt > 0 && { lastRecalledAt }),
+    ...(lastUsedAt > 0 && { lastUsedAt }),
+  };
 }
