@@ -195,7 +195,7 @@ it.each([
   ["src/platform/bindings.ts", "src/worker/app.ts"],
   ["src/worker/app.ts", "durable-objects/user-memory/assemble.ts"],
   ["durable-objects/user-memory.ts", "src/worker/app.ts"],
-  ["durable-objects/user-memory/core/turn.ts", "durable-objects/user-memory/recall/arms.ts"],
+  ["durable-objects/user-memory/core/turn.ts", "durable-objects/user-memory/recall/retrievers.ts"],
   ["durable-objects/user-memory/memories/rows.ts", "durable-objects/user-memory/threads/lineage.ts"],
   ["durable-objects/prompt-cache.ts", "durable-objects/user-memory/core/turn.ts"],
   ["packages/client/src/cairn.ts", "src/worker/app.ts"],

@@ -152,7 +152,7 @@ const changes = rows(
   ["was away for {30} days gets", valueOf(`${object}/core/removals.ts`, "KEPT_MS") / DAY],
 );
 
-const arms = `${object}/recall/arms.ts`;
+const retrievers = `${object}/recall/retrievers.ts`;
 const recallService = `${object}/recall/recall-service.ts`;
 const spelling = "src/domain/ranking/spelling.ts";
 const features = "src/domain/ranking/features.ts";
@@ -178,8 +178,8 @@ const recall = rows(
   ["A hit of more than {450} characters", valueOf("src/domain/ranking/passages.ts", "WHOLE")],
   ["searched up to the first {32,768} characters", limits.searchableText],
   ["A mistyped word of {five} letters or more", valueOf(spelling, "SHORTEST")],
-  ["Each arm returns {32} documents", valueOf(arms, "CANDIDATES")],
-  ["twice as many among more than {1,000}", valueOf(arms, "LARGE")],
+  ["Each arm returns {32} documents", valueOf(retrievers, "CANDIDATES")],
+  ["twice as many among more than {1,000}", valueOf(retrievers, "LARGE")],
   ["Each message brings {two} neighbours on each side", valueOf("src/domain/ranking/pool.ts", "REACH")],
   ["whose confidence is below {0.13}", valueOf(weights, /"threshold": ([\d.]+)/)],
   ["the threshold is {0.25}", valueOf(weights, /"strictThreshold": ([\d.]+)/)],

@@ -97,17 +97,16 @@ export function assembleMemories(ground: Ground, ports: Ports, { fence }: Fences
 export type Recalls = ReturnType<typeof assembleRecall>;
 
 export function assembleRecall(ground: Ground, ports: Ports, { messages }: Pick<Threads, "messages">) {
-  const { sql, index, table, memorySource, stores, owner, recallLog: log } = ground;
+  const { sql, index, memorySource, stores, recallLog: log } = ground;
   const lexicon = () => wordModelOf(ports);
   const embedding = new Embedding({ ...ground, embedder: ports.embedder, lexicon });
   const recall = new RecallService({
     ...ground,
     log,
-    search: new HybridSearch(index, memorySource, ports.recall.models),
+    search: new HybridSearch({ index, memories: memorySource, messages, models: ports.recall.models }),
     tables: { memories: memorySource, messages: stores.documents, tombstones: new TombstoneRanges(sql) },
     messages,
     vectorize: ports.vectors,
-    ownerId: () => owner.id() ?? table.clock.owner()?.id ?? null,
     lexicon,
     target: () => embedding.target(),
     formerEmbedders: ports.formerEmbedders,

@@ -7,7 +7,7 @@ import type { UserHash } from "../../../src/domain/ids.ts";
 import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.ts";
 import type { ContextRequest, LayerFound, Recall } from "../../../src/contract/user-memory.ts";
 import type { RecallService } from "../recall/recall-service.ts";
-import { CANDIDATES } from "../recall/arms.ts";
+import { CANDIDATES } from "../recall/retrievers.ts";
 import type { ContextItems, ScoredPlace } from "./context-items.ts";
 import type { SharedOwners } from "./shared-owners.ts";
 

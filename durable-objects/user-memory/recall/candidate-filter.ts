@@ -27,6 +27,9 @@ export type FilteredTables = {
 /** Documents that are few: each is looked at, instead of the nearest of all and the best by their words. */
 const FEW = 1_000;
 
+/** What is so of memories, and of messages. */
+type OfBoth = { memories: boolean; messages: boolean };
+
 /** The documents that a query may answer: by kind, filter, thread and time, and not deleted. */
 export class CandidateFilter {
   readonly #tables: FilteredTables;
@@ -35,6 +38,10 @@ export class CandidateFilter {
   readonly #most: number;
   /** The kinds of memories, if they exclude any that there is. */
   readonly #memoryKinds: MemoryKind[] | undefined;
+  /** True if any memory, and any message, can match. */
+  readonly kinds: OfBoth;
+  /** True if only a row tells that a memory, or a message, matches. */
+  readonly #needsRow: OfBoth;
   // Read or written when first needed.
   #conditions: DocumentConditions | undefined;
   #hidden: ReadonlySet<number> | undefined;
@@ -43,48 +50,49 @@ export class CandidateFilter {
 
   /** `most`: so many documents are few. */
   constructor(tables: FilteredTables, query: FilterRequest, most = FEW) {
+    const { kinds, filter = {}, ranges, roles, moment } = query;
     this.#tables = tables;
     this.#query = query;
     this.#tombstones = tables.tombstones.all();
     this.#most = most;
-    this.#memoryKinds = this.#excluding(query.kinds);
+    const fields = Object.keys(filter);
+    const memories = ranges === undefined && kinds?.every((kind) => kind === "message") !== true;
+    const messages = kinds?.includes("message") !== false && fields.every((field) => ofMessages.has(field));
+    this.kinds = { memories, messages };
+    this.#memoryKinds = memories ? this.#excluding(kinds) : undefined;
+    const isThen = (moment.asOf ?? moment.validAt) !== undefined;
+    const ofTime = moment.asOf ?? filter.createdAtMin ?? filter.createdAtMax;
+    this.#needsRow = {
+      memories: memories && (isThen || this.#memoryKinds !== undefined || fields.length > 0),
+      messages: messages && (ofTime ?? roles) !== undefined,
+    };
   }
 
   /** The same in SQL, over the columns of each table. */
   get conditions(): DocumentConditions {
     return (this.#conditions ??= {
-      messages: messagesOf(this.#query, this.#tombstones.length > 0),
-      memories: memoriesOf(this.#query, this.#memoryKinds),
+      messages: this.kinds.messages ? messagesOf(this.#query, this.#tombstones.length > 0) : NOTHING,
+      memories: this.kinds.memories ? memoriesOf(this.#query, this.#memoryKinds) : NOTHING,
     });
-  }
-
-  /** True if any message, and any memory, can match. */
-  get kinds(): { messages: boolean; memories: boolean } {
-    return { messages: mayBeMessages(this.#query), memories: mayBeMemories(this.#query) };
   }
 
   /** The matching ones of some hundreds of documents, in their order. */
   matching(numbers: readonly number[]): number[] {
     const possible = numbers.filter((n) => this.mayMatch(n));
-    const [memories, messages] = [this.#looksInto.memories, this.#looksInto.messages];
-    if (this.few !== null || !(memories || messages)) return possible;
-    const tables = this.#tables;
-    const looked = new Set([
-      ...(memories
-        ? tables.memories.among(
-            possible.filter((n) => !isMessage(n)),
-            this.conditions.memories,
-          )
-        : []),
-      ...(messages ? tables.messages.among(possible.filter(isMessage), this.conditions.messages) : []),
+    if (!this.isSelective) return possible;
+    const needsRow = (n: number) => this.#needsRow[isMessage(n) ? "messages" : "memories"];
+    const [messages, memories] = [possible.filter(isMessage), possible.filter((n) => !isMessage(n))];
+    const matching = new Set([
+      ...this.#tables.memories.among(memories.filter(needsRow), this.conditions.memories),
+      ...this.#tables.messages.among(messages.filter(needsRow), this.conditions.messages),
     ]);
-    return possible.filter((n) => !(isMessage(n) ? messages : memories) || looked.has(n));
+    return possible.filter((n) => !needsRow(n) || matching.has(n));
   }
 
   /** For a look at every document: false if a document cannot match, without a statement. */
   mayMatch(n: number): boolean {
     if (this.few !== null) return this.few.has(n);
-    if (!isMessage(n)) return this.kinds.memories && (this.#looksInto.memories || !this.#hiddenNow.has(n));
+    if (!isMessage(n)) return this.kinds.memories && (this.#needsRow.memories || !this.#hiddenNow.has(n));
     const { ranges } = this.#query;
     return this.kinds.messages && !within(this.#tombstones, n) && (ranges === undefined || within(ranges, n));
   }
@@ -101,7 +109,7 @@ export class CandidateFilter {
 
   /** True if it takes a statement to check a document. */
   get isSelective(): boolean {
-    return this.few === null && (this.#looksInto.memories || this.#looksInto.messages);
+    return this.few === null && (this.#needsRow.memories || this.#needsRow.messages);
   }
 
   /** All matching documents, if an index tells that they are few; null if they may be more. */
@@ -111,39 +119,18 @@ export class CandidateFilter {
   }
 
   #readFew(): ReadonlySet<number> | null {
-    const { kinds, filter = {}, ranges } = this.#query;
+    const { kinds, filter, ranges } = this.#query;
     const { memories, messages } = this.#tables;
     // A plain query has no conditions to read an index by.
-    if ((kinds ?? ranges ?? this.#query.filter) === undefined) return null;
+    if ((kinds ?? ranges ?? filter) === undefined) return null;
+    const ofKinds = { ...filter, ...(this.#memoryKinds && { kinds: this.#memoryKinds }) };
     const fewMemories = this.kinds.memories
-      ? memories.few(
-          { ...filter, ...(this.#memoryKinds && { kinds: this.#memoryKinds }) },
-          this.conditions.memories,
-          this.#most,
-        )
+      ? memories.few(ofKinds, this.conditions.memories, this.#most)
       : [];
     if (fewMemories === null) return null;
-    const fewMessages = this.kinds.messages
-      ? messages.few(
-          { ranges, from: filter.createdAtMin, to: filter.createdAtMax },
-          this.conditions.messages,
-          this.#most,
-        )
-      : [];
+    const times = { ranges, from: filter?.createdAtMin, to: filter?.createdAtMax };
+    const fewMessages = this.kinds.messages ? messages.few(times, this.conditions.messages, this.#most) : [];
     return fewMessages && new Set([...fewMemories, ...fewMessages]);
-  }
-
-  /** True if only a row tells that a memory, or a message, matches. */
-  get #looksInto(): { memories: boolean; messages: boolean } {
-    const { filter = {}, moment } = this.#query;
-    const then = (moment.asOf ?? moment.validAt) !== undefined;
-    const { memories, messages } = this.kinds;
-    return {
-      memories: memories && (then || this.#memoryKinds !== undefined || Object.keys(filter).length > 0),
-      messages:
-        messages &&
-        (moment.asOf ?? filter.createdAtMin ?? filter.createdAtMax ?? this.#query.roles) !== undefined,
-    };
   }
 
   /** The memories that no plain query finds. Read once a query: preparing the statement takes longer than running it. */
@@ -152,7 +139,7 @@ export class CandidateFilter {
   }
 
   #excluding(kinds: readonly RecallKind[] | undefined): MemoryKind[] | undefined {
-    if (kinds === undefined || !mayBeMemories(this.#query)) return undefined;
+    if (kinds === undefined) return undefined;
     const others = memoryKind.options.filter((kind) => !kinds.includes(kind));
     if (!others.some((kind) => this.#tables.memories.hasKind(kind))) return undefined;
     return memoryKind.options.filter((kind) => kinds.includes(kind));
@@ -162,25 +149,17 @@ export class CandidateFilter {
 const within = (ranges: readonly PositionRange[], n: number): boolean =>
   ranges.some(([first, last]) => n >= first && n <= last);
 
-const mayBeMessages = ({ kinds, filter = {} }: FilterRequest): boolean =>
-  kinds?.includes("message") !== false && Object.keys(filter).every((field) => ofMessages.has(field));
-
-const mayBeMemories = ({ kinds, ranges }: FilterRequest): boolean =>
-  ranges === undefined && kinds?.every((kind) => kind === "message") !== true;
-
-const nothing: SqlCondition = { sql: "FALSE", bindings: [] };
-const everything: SqlCondition = { sql: "TRUE", bindings: [] };
+const NOTHING: SqlCondition = { sql: "FALSE", bindings: [] };
 
 function messagesOf(query: FilterRequest, hasTombstones: boolean): SqlCondition {
-  if (!mayBeMessages(query)) return nothing;
   const { filter = {}, ranges, moment, roles } = query;
   const conditions = [
-    hasTombstones ? { sql: notTombstoned("position"), bindings: [] } : everything,
-    ...given("created_at >= ?", filter.createdAtMin),
-    ...given("created_at <= ?", filter.createdAtMax),
-    ...given("created_at <= ?", moment.asOf),
-    ...given("role IN (SELECT value FROM json_each(?))", roles && JSON.stringify(roles)),
-    ...given(
+    { sql: hasTombstones ? notTombstoned("position") : "TRUE", bindings: [] },
+    ...onlyIf("created_at >= ?", filter.createdAtMin),
+    ...onlyIf("created_at <= ?", filter.createdAtMax),
+    ...onlyIf("created_at <= ?", moment.asOf),
+    ...onlyIf("role IN (SELECT value FROM json_each(?))", roles && JSON.stringify(roles)),
+    ...onlyIf(
       "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE position BETWEEN range.value ->> 0 AND range.value ->> 1)",
       ranges && JSON.stringify(ranges),
     ),
@@ -191,13 +170,11 @@ function messagesOf(query: FilterRequest, hasTombstones: boolean): SqlCondition 
   };
 }
 
-function memoriesOf(query: FilterRequest, kinds: MemoryKind[] | undefined): SqlCondition {
-  if (!mayBeMemories(query)) return nothing;
-  const { filter, moment } = query;
+function memoriesOf({ filter, moment }: FilterRequest, kinds: MemoryKind[] | undefined): SqlCondition {
   const conditions = filterConditions({ ...filter, status: ["active"], ...(kinds && { kinds }) });
   return toSqlCondition(and(visibleAt(moment), ...conditions));
 }
 
-/** A condition on a value that the query may not give. */
-const given = (sql: string, value: string | number | undefined): SqlCondition[] =>
+/** A condition on a value, if the query has it. */
+const onlyIf = (sql: string, value: string | number | undefined): SqlCondition[] =>
   value === undefined ? [] : [{ sql, bindings: [value] }];

@@ -8,7 +8,7 @@ import { EARLIEST } from "../../../src/domain/ranking/time-span.ts";
 import { type Arm, type Hit, recallKind } from "../../../src/domain/schema/recall.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import { hitOf } from "./hit.ts";
+import { hitsOf } from "./hits.ts";
 import { NOT_QUERIED, queryVectorize, type VectorizeAnswer } from "../vectorize/vectorize-query.ts";
 import { CandidateFilter, type FilteredTables, type FilterRequest } from "./candidate-filter.ts";
 import type { MemoryDocuments } from "../memories/memory-documents.ts";
@@ -16,8 +16,6 @@ import type { MemoryTable } from "../memories/memory-table.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import { isMessage } from "../core/position.ts";
 import type { HybridSearch } from "./hybrid-search.ts";
-import type { RankedHit } from "./search-query.ts";
-import { isOfMessage } from "../search-index/documents.ts";
 import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
@@ -29,13 +27,11 @@ type RecallDependencies = {
   search: HybridSearch;
   table: MemoryTable;
   memorySource: Pick<MemoryDocuments, "supersededBy">;
-  vectors: VectorSync;
+  vectors: Pick<VectorSync, "outbox" | "copiesMessages">;
   messages: ThreadMessages;
   tables: FilteredTables;
   /** Null: this deployment has no Vectorize. */
   vectorize: VectorIndex | null;
-  /** The user's own id; null if nothing was written yet. */
-  ownerId: () => string | null;
   lexicon: () => Promise<Lexicon | null>;
   /** Null while nothing can be embedded. */
   target: () => EmbeddingTarget | null;
@@ -60,23 +56,19 @@ export class RecallService {
     this.#deps = deps;
   }
 
-  async recall({ threadId, window = WINDOW, embeddedMs = 0, ...request }: Recall): Promise<Result<Recalled>> {
+  async recall({ window = WINDOW, embeddedMs = 0, ...request }: Recall): Promise<Result<Recalled>> {
     const { index, search, messages, alarms, now } = this.#deps;
+    const { threadId, queryVector, asOf } = request;
     const ranges = threadId === undefined ? undefined : messages.rangesOf(threadId);
     if (ranges === null)
       return fail("not_found", {
         details: [{ path: "body.threadId", message: "is no thread of this user" }],
       });
-    const { queryVector, asOf } = request;
     const { model } = queryVector;
     const target = this.#deps.target();
     // A Worker of another version may query with another model: only this object's own model counts.
     if (target?.model === model && index.enqueue(target)) alarms.scheduleBy(now());
-    const moment = this.#moment(request);
-    const time = request.timeMode === "off" ? null : this.#namedTime(request, moment);
-    const isPast = request.timeMode !== "off" && asksForPast(request.query);
-    const valid = { ...moment, ...validIn(time, moment, isPast) };
-    const query = { ...request, time, moment: valid, ...(ranges && { ranges }) };
+    const query = { ...request, ...this.#times(request), ...(ranges && { ranges }) };
     const began = now();
     const querying = this.#queryVectorize(query);
     const former = await this.#formerVectors(query.query, model);
@@ -96,16 +88,14 @@ export class RecallService {
         filter,
         lexicon,
         size: freshness.indexed,
-        unshown: (positions) => messages.unshown(positions, threadId),
-        besides: (positions) => messages.besides(positions, threadId),
-        standing: (limit) => messages.standing(limit),
         uncached: () => this.#uncached(queryVector, nearest, filter),
       },
     );
     const ms = now() - searching;
     const vectorMs = ms + embeddedMs + embedded - began;
     const { numbers, ...vectorize } = nearest;
-    const hits = this.#hits(ranked, { threadId, asOf, window });
+    const sources = { ...this.#deps, documents: index.documents };
+    const hits = hitsOf(sources, ranked, { threadId, asOf, window });
     const recallId = this.#logged(request, hits, judged.isAnswerable);
     return ok({
       ...(recallId !== undefined && { recallId }),
@@ -117,6 +107,27 @@ export class RecallService {
       freshness,
       ...judged,
     });
+  }
+
+  /**
+   * The times that the query names, and the moment that it asks about: a named time lets what was true then match, up to now, and
+   * a question about the past all that was ever true; `asOf` and `validAt` of the caller come first.
+   */
+  #times({ query, asOf, validAt, timeMode, referenceDate, timeZone }: Recall): {
+    time: NamedTime | null;
+    moment: FilterRequest["moment"];
+  } {
+    const now = this.#deps.table.clock.latest(this.#deps.now());
+    const time =
+      timeMode === "off" ? null : namedTime(query, { referenceDate: referenceDate ?? now, timeZone });
+    if ((asOf ?? validAt) !== undefined) return { time, moment: { now, asOf, validAt } };
+    if (time === null) {
+      const isPast = timeMode !== "off" && asksForPast(query);
+      return { time, moment: { now, validIn: isPast ? [{ from: EARLIEST, to: now + 1 }] : undefined } };
+    }
+    const past = time.spans.filter(({ from }) => from <= now);
+    const validIn = past.map(({ from, to }) => ({ from, to: Math.min(to, now + 1) }));
+    return { time, moment: { now, validIn } };
   }
 
   /** Notes the memories that the caller is to show. Returns the id of the recall. */
@@ -133,12 +144,12 @@ export class RecallService {
   async #queryVectorize(
     query: Pick<Recall, "owner" | "queryVector" | "deadlineMs"> & FilterRequest,
   ): Promise<VectorizeAnswer> {
-    const { vectorize, vectors, tables } = this.#deps;
+    const { vectorize, vectors, index, tables } = this.#deps;
     const { queryVector: embedded } = query;
     if (vectorize === null || !isEmbedded(embedded)) return NOT_QUERIED;
     const filter = new CandidateFilter(tables, query);
     if (filter.few !== null) return NOT_QUERIED;
-    const missing = vectors.store.missing(embedded);
+    const missing = index.vectors.missing(embedded);
     const memories = filter.kinds.memories && missing.memories;
     const messages = filter.kinds.messages && missing.messages && vectors.copiesMessages;
     if (!memories && !messages) return NOT_QUERIED;
@@ -155,30 +166,21 @@ export class RecallService {
 
   /** Matching documents that are not cached: those that Vectorize named, and those that it may not have yet. */
   #uncached(
-    { model, dimensions }: TextEmbedding,
+    queryVector: TextEmbedding,
     nearest: VectorizeAnswer,
     filter: CandidateFilter,
   ): readonly number[] {
-    const { vectorize, vectors } = this.#deps;
-    if (filter.few !== null) return [];
-    const missing = vectors.store.missing({ model, dimensions });
-    if (vectorize === null || !(missing.memories || missing.messages)) return [];
-    const searched = vectors.store.searched({ model, dimensions });
+    const { vectorize, vectors, index } = this.#deps;
+    if (vectorize === null || filter.few !== null) return [];
+    const missing = index.vectors.missing(queryVector);
+    if (!(missing.memories || missing.messages)) return [];
+    const searched = index.vectors.searched(queryVector);
     const unconfirmed: number[] = [];
-    for (const n of vectors.outbox.unconfirmed(model)) {
+    for (const n of vectors.outbox.unconfirmed(queryVector.model)) {
       if (unconfirmed.length === UNCONFIRMED) break;
       if (filter.kinds[isMessage(n) ? "messages" : "memories"] && !searched.has(n)) unconfirmed.push(n);
     }
     return filter.matching([...nearest.numbers, ...unconfirmed]);
-  }
-
-  #moment({ asOf, validAt }: Pick<Recall, "asOf" | "validAt">): FilterRequest["moment"] {
-    const now = this.#deps.table.clock.latest(this.#deps.now());
-    return { now, ...(asOf !== undefined && { asOf }), ...(validAt !== undefined && { validAt }) };
-  }
-
-  #namedTime({ query, referenceDate, timeZone }: Recall, { now }: FilterRequest["moment"]): NamedTime | null {
-    return namedTime(query, { referenceDate: referenceDate ?? now, timeZone });
   }
 
   /** The query's vectors of former models that documents still have vectors of. */
@@ -190,61 +192,6 @@ export class RecallService {
     const vectors = await Promise.all(embedders.map((embedder) => embedOne(embedder, query, "query")));
     return vectors.filter(({ vector }) => vector !== "failed");
   }
-
-  /** The hits with their rows, threads and neighbours. */
-  #hits(
-    ranked: readonly RankedHit[],
-    { threadId, asOf, window }: { threadId?: string | undefined; asOf?: number | undefined; window: number },
-  ): Hit[] {
-    const { table, messages, index } = this.#deps;
-    const numbers = ranked.map(({ n }) => n);
-    const rows = new Map(
-      table.numbered(numbers, asOf === undefined ? {} : { asOf }).map((row) => [row.version, row]),
-    );
-    const places = new Map(
-      Array.from(messages.threadsOf(numbers.filter(isMessage), threadId), ([n, id]) => [
-        n,
-        { threadId: id, around: window === 0 ? [] : messages.around(id, n, window) },
-      ]),
-    );
-    const neighbours = index.documents.read([...places.values()].flatMap(({ around }) => around));
-    const byNumber = new Map(
-      neighbours
-        .filter(isOfMessage)
-        .filter(({ createdAt }) => asOf === undefined || createdAt <= asOf)
-        .map((document) => [document.n, document]),
-    );
-    const known = asOf === undefined;
-    const former = known ? this.#deps.memorySource.supersededBy([...rows.keys()]) : new Map<number, number>();
-    return ranked.flatMap((hit) => {
-      const place = places.get(hit.n);
-      const neighboursOfHit = place?.around.flatMap((n) => byNumber.get(n) ?? []) ?? [];
-      return (
-        hitOf(hit, {
-          row: rows.get(hit.n),
-          supersedes: former.get(hit.n),
-          supersededBy: known ? rows.get(hit.n)?.supersededBy : null,
-          threadId: place?.threadId,
-          neighbours: neighboursOfHit,
-        }) ?? []
-      );
-    });
-  }
-}
-
-/**
- * The named time lets what was true then match, up to now, and a question about the past all that was ever true; `asOf` and
- * `validAt` of the caller come first.
- */
-function validIn(
-  time: NamedTime | null,
-  { now, asOf, validAt }: FilterRequest["moment"],
-  isPast: boolean,
-): Pick<FilterRequest["moment"], "validIn"> {
-  if ((asOf ?? validAt) !== undefined) return {};
-  if (time === null) return isPast ? { validIn: [{ from: EARLIEST, to: now + 1 }] } : {};
-  const past = time.spans.filter(({ from }) => from <= now);
-  return { validIn: past.map(({ from, to }) => ({ from, to: Math.min(to, now + 1) })) };
 }
 
 const isEmbedded = (query: TextEmbedding): query is EmbeddedQuery =>
