@@ -1,5 +1,5 @@
 // The numbers that pages promise, each with the constant that keeps the promise.
-import { RECORDS } from "../../src/domain/language/records.ts";
+import * as RECORDS from "../../src/domain/language/records.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { longestWait } from "../../durable-objects/storage/back-off.ts";

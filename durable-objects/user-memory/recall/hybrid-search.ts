@@ -1,7 +1,7 @@
 import type { Recall, SearchRequest } from "../../../src/contract/user-memory.ts";
 import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { distinctBy } from "../../../src/domain/memory/distinct.ts";
-import { asksForPast } from "../../../src/domain/ranking/asks.ts";
+import { asksForPast } from "../../../src/domain/ranking/question.ts";
 import type { Question } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon, type WordStatistics } from "../../../src/domain/ranking/lexicon.ts";
 import { passageMatches } from "../../../src/domain/ranking/matches.ts";

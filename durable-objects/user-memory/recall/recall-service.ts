@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { namedTime, type NamedTime } from "../../../src/domain/ranking/named-time.ts";
-import { asksForPast } from "../../../src/domain/ranking/asks.ts";
+import { asksForPast } from "../../../src/domain/ranking/question.ts";
 import { EARLIEST } from "../../../src/domain/ranking/time-span.ts";
 import { type Arm, type Hit, recallKind } from "../../../src/domain/schema/recall.ts";
 import type { VectorIndex } from "../../../src/platform/vectors/vector-index.ts";

@@ -8,7 +8,8 @@ import {
   listed,
   read,
 } from "../../../src/domain/language/cues.ts";
-import { RECORDS } from "../../../src/domain/language/records.ts";
+import * as RECORDS from "../../../src/domain/language/records.ts";
+import type { LanguageWords } from "../../../src/domain/language/words.ts";
 import { reasonsAgainst, type Statement } from "./statement.ts";
 import { statementsIn } from "./statements.ts";
 import { printTable } from "../table.ts";
@@ -51,9 +52,9 @@ const count = (some: readonly Judged[], isPoisoned: boolean): string =>
 const passes = (statement: Statement): boolean => reasonsAgainst(statement).length === 0;
 
 function effectsOf(language: Language, all: readonly Judged[]): Effect[] {
-  const record = RECORDS[language.code];
+  const record = new Map(Object.entries<LanguageWords>(RECORDS)).get(language.code);
   if (record === undefined) return [];
-  const { shows: _, pleasantries: __, compounds = "", prefixes = "", ...kinds } = record;
+  const { shows: _, pleasantries: __, recall: ___, compounds = "", prefixes = "", ...kinds } = record;
   // The fields' names are the kinds. A record is changed for a moment here, and nowhere else.
   const cues = language.cues as Map<Cue, RegExp>;
   const telling = language.words as Set<string>;

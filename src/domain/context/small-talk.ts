@@ -1,23 +1,14 @@
 import { LANGUAGES } from "../language/cues.ts";
-import { smallTalk } from "../language/en.ts";
 import { he } from "../language/he.ts";
+import { wordsOf } from "../language/recall-words.ts";
 import { isUnspaced } from "../language/scripts.ts";
 import { th } from "../language/th.ts";
-import {
-  AGREES,
-  asksNothing,
-  BESIDE,
-  COURTESY,
-  EXCLAIMS,
-  FILLERS,
-  setOf,
-  TIMES,
-} from "../ranking/courtesy.ts";
+import { AGREES, asksNothing, BESIDE, COURTESY, EXCLAIMS, FILLERS, TIMES } from "../ranking/courtesy.ts";
 import { folded } from "../ranking/fold.ts";
 import { isTelling, WORDS } from "../ranking/question.ts";
 import { sentencesOf } from "../ranking/marks.ts";
 
-const [PLEASANT, TALK] = [setOf(smallTalk.pleasant), setOf(smallTalk.remarks)];
+const [PLEASANT, TALK] = [wordsOf("pleasant"), wordsOf("remarks")];
 /** Pleasantries besides English ones, a list for each language. */
 const ELSEWHERE = [...LANGUAGES, he, th].flatMap(({ pleasantries }) =>
   pleasantries === "" ? [] : [folded(pleasantries).split(", ")],
@@ -43,7 +34,7 @@ const [MOST_WORDS, MOST_OF_SENTENCE] = [20, 10];
  */
 export function isSmallTalk(message: string): boolean {
   if (message.length > MOST_CHARACTERS) return false;
-  const words = wordsOf(message);
+  const words = wordsIn(message);
   // Marks and emoji alone.
   if (words.length === 0) return true;
   if (words.length > MOST_WORDS) return false;
@@ -69,12 +60,12 @@ const ASKING = /^(?:how|remember|remind|what|when|where|which|who|whom|whose|why
 const WHO_OR_WHEN = /^(?:how|when|where|which|who|whom|whose|why)$/;
 
 /** "I won't" is nobody who won. */
-const wordsOf = (text: string): string[] =>
+const wordsIn = (text: string): string[] =>
   folded(text)
     .replaceAll(/\bwon['’]t\b/g, "will not")
     .match(WORDS) ?? [];
 /** The words of a text, with one space between them. */
-const plain = (text: string): string => wordsOf(text).join(" ");
+const plain = (text: string): string => wordsIn(text).join(" ");
 
 const isPleasantry = (word: string): boolean =>
   [COURTESY, AGREES, EXCLAIMS, PLEASANT].some((known) => known.has(word)) || LAUGHS.test(word);
@@ -101,7 +92,7 @@ function namesSomething(text: string): boolean {
 
 /** True if all words of a text are pleasantries of one language besides English. */
 function isPleasantryElsewhere(text: string): boolean {
-  const words = wordsOf(text);
+  const words = wordsIn(text);
   const telling = words.filter((word) => !LAUGHS.test(word));
   return (
     PLEASANTRIES.some((known) => telling.every((word) => known.has(word))) ||

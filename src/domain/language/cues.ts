@@ -1,9 +1,9 @@
-import { RECORDS } from "./records.ts";
+import * as RECORDS from "./records.ts";
 import { isUnspaced } from "./scripts.ts";
 import type { LanguageWords } from "./words.ts";
 
 /** A kind of words: of a record, or of all. */
-export type Cue = Exclude<keyof LanguageWords, "shows" | "pleasantries" | keyof Attached>;
+export type Cue = Exclude<keyof LanguageWords, "shows" | "pleasantries" | "irregular" | keyof Attached>;
 type Attached = Pick<LanguageWords, "compounds" | "prefixes">;
 /** The expressions of a language. `words`: whole words that most sentences have, which tell the language. */
 export type Language = {
@@ -71,8 +71,16 @@ const TELLING_NONE: ReadonlySet<Cue> = new Set([
   "adverbs",
 ]);
 
-export const LANGUAGES: readonly Language[] = Object.entries(RECORDS).map(
-  ([code, { shows = {}, compounds = "", prefixes = "", pleasantries = "", ...record }]) => {
+export const LANGUAGES: readonly Language[] = Object.entries<LanguageWords>(RECORDS).map(
+  ([code, languageWords]) => {
+    const {
+      shows = {},
+      compounds = "",
+      prefixes = "",
+      pleasantries = "",
+      recall: _,
+      ...record
+    } = languageWords;
     const expression = (words: readonly string[]): RegExp => expressionOf(words, { compounds, prefixes });
     // The names of a record's fields are the kinds.
     const kinds = (Object.entries(record) as [Cue, string][]).map(

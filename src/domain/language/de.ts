@@ -47,4 +47,5 @@ export const de: LanguageWords = {
   secrets: "passwort*, kennwort*, kontonummer*, kreditkarte*, kartennummer*, geheimzahl, zugangscode",
   pleasantries:
     "abend, alles, also, auch, bald, besten, bin, bis, bitte, bitteschön, cool, da, dank, danke, dankeschön, dann, das, dir, doch, du, echt, einen, entschuldige, entschuldigung, es, euch, freut, für, ganz, gar, geht, gehts, gefreut, genau, gerne, gern, geschehen, gleichfalls, glück, gruß, grüße, gut, gute, guten, guter, gutes, hallo, haha, herzlichen, heute, hi, hilfe, hm, hören, ich, ihnen, ist, ja, kein, keine, klar, klasse, klingt, leid, lieb, liebe, lieben, mir, moin, morgen, na, nacht, nee, nein, nett, nicht, nichts, noch, oh, okay, ok, passt, perfekt, prima, problem, recht, richtig, sache, schade, schlaf, schön, schöne, schönen, schönes, sehr, servus, sorry, später, spaß, stimmt, super, tag, toll, trotzdem, tschau, tschüss, tut, und, verstanden, verstehe, viel, viele, vielen, vom, von, war, warte, weiter, wie, wiedersehen, wirklich, wochenende, wunderbar, zu, zum",
+  recall: { persons: String.raw`ich|mein\w*` },
 };

@@ -1,47 +1,22 @@
-import { ar } from "./ar.ts";
-import { cs } from "./cs.ts";
-import { de } from "./de.ts";
-import { el } from "./el.ts";
-import { en } from "./en.ts";
-import { es } from "./es.ts";
-import { fr } from "./fr.ts";
-import { hi } from "./hi.ts";
-import { id } from "./id.ts";
-import { it } from "./it.ts";
-import { ja } from "./ja.ts";
-import { ko } from "./ko.ts";
-import { nl } from "./nl.ts";
-import { pl } from "./pl.ts";
-import { pt } from "./pt.ts";
-import { ru } from "./ru.ts";
-import { sv } from "./sv.ts";
-import { tr } from "./tr.ts";
-import { uk } from "./uk.ts";
-import { vi } from "./vi.ts";
-import { zh } from "./zh.ts";
-import type { LanguageWords } from "./words.ts";
-
-/** The languages that an ingest reads. */
-export const RECORDS: Readonly<Record<string, LanguageWords>> = {
-  ar,
-  cs,
-  de,
-  el,
-  en,
-  es,
-  fr,
-  hi,
-  id,
-  it,
-  ja,
-  ko,
-  nl,
-  pl,
-  pt,
-  ru,
-  sv,
-  tr,
-  uk,
-  vi,
-  zh,
-};
+/** The languages that an ingest reads, each by its code. */
+export { ar } from "./ar.ts";
+export { cs } from "./cs.ts";
+export { de } from "./de.ts";
+export { el } from "./el.ts";
+export { en } from "./en.ts";
+export { es } from "./es.ts";
+export { fr } from "./fr.ts";
+export { hi } from "./hi.ts";
+export { id } from "./id.ts";
+export { it } from "./it.ts";
+export { ja } from "./ja.ts";
+export { ko } from "./ko.ts";
+export { nl } from "./nl.ts";
+export { pl } from "./pl.ts";
+export { pt } from "./pt.ts";
+export { ru } from "./ru.ts";
+export { sv } from "./sv.ts";
+export { tr } from "./tr.ts";
+export { uk } from "./uk.ts";
+export { vi } from "./vi.ts";
+export { zh } from "./zh.ts";

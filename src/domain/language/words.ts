@@ -80,4 +80,151 @@ export type LanguageWords = {
   prefixes?: string;
   /** Words of which a message has to have one to state such a fact, by the beginning of an English predicate. */
   shows?: Readonly<Record<string, string>>;
+  /** The words by which a recall reads the language. */
+  recall?: RecallWords;
+};
+
+/** A part of an expression each: how a question asks for such an answer, and how a text looks that has one. */
+type AnswerPart = { asks: string; has?: string };
+export type AnswerWords = Readonly<
+  Record<
+    | "money"
+    | "age"
+    | "email"
+    | "phone"
+    | "spouse"
+    | "birthday"
+    | "code"
+    | "measure"
+    | "duration"
+    | "frequency"
+    | "time"
+    | "colour"
+    | "person"
+    | "cause"
+    | "fault",
+    AnswerPart
+  >
+>;
+
+/**
+ * The words by which a recall reads questions and texts. Most are parts of expressions, parted by "|". A list has words parted by
+ * spaces; in one of rows, these are parted by commas.
+ */
+export type RecallWords = {
+  /** A list: words that say how a question is put, not what it is about. */
+  stop?: string;
+  /** A list: words that are about the conversation: a greeting, a thank you, a request. */
+  courtesy?: string;
+  /** A list: words that say nothing by themselves. */
+  fillers?: string;
+  /** A list: words that say nothing beside a courtesy ("Good morning", "have a great weekend"), and by themselves name a time. */
+  times?: string;
+  /** A list: words that express a feeling. A text that begins with one ("oops, wrong window") asks for nothing. */
+  exclaims?: string;
+  /** A list: words that agree, cheer or part. */
+  agrees?: string;
+  /** A list: words that say nothing beside those that agree: "great work", "makes sense", "happy Friday". */
+  beside?: string;
+  /** A list: words of greetings, thanks, assent, judgements and farewells, besides those that a query is searched without. */
+  pleasant?: string;
+  /** A list: further words that are no topic of a chat message: they judge, tell a mood, or are about the talk or the weather. */
+  remarks?: string;
+  /** Rows: verbs whose forms share no stem, a verb a row. */
+  irregular?: string;
+  /** Rows: words for a person by what they are to the speaker. Those of a row may mean the same person; others do not. */
+  relatives?: string;
+  /** Their endings of plurals. */
+  relativeEnds?: string;
+  /** Stands before the relative whom a statement is about. */
+  ownOfRelative?: string;
+  /** A list: a question begins with one of these, and is no chatter. */
+  asking?: string;
+  /** A list: further words before which a request ends. */
+  asksWithRequest?: string;
+  /** A list: words that follow a request before what is asked for. */
+  afterRequest?: string;
+  /** A list: without one of these, "Did Ann remember …" is no request. */
+  requesting?: string;
+  /** "Hi there, …", "Dear Ann, …". */
+  salutations?: string;
+  /** Courtesy at the end of a sentence. */
+  politeEnds?: string;
+  /** Of a query about what was asked before: then a question is an answer. */
+  questions?: string;
+  /** Of a query about what the assistant said: then its answer is more likely than what the user said. */
+  advice?: string;
+  /** Of a query about what was so before. */
+  past?: string;
+  /** Asks for a time, at the beginning of a clause. A "when" inside a sentence does not ask. */
+  asksTime?: string;
+  tellsTime?: string;
+  /** Somebody rather than the world: "my", "she". */
+  persons?: string;
+  /** Begins a task that is done with what the message says. */
+  tasks?: string;
+  /** Verbs that begin a question for yes or no. */
+  yesOrNo?: string;
+  /** Opens a question, or a request that is put as one. */
+  opens?: string;
+  /** Asks at the end of a text of a few words: "gate code pls". */
+  asksAtEnd?: string;
+  /** Asks behind a pause in one: "gala - what to wear". */
+  asksBehind?: string;
+  /** An assistant says that it knows nothing: "I have no information about …", "there is no … in what you told me". */
+  denials?: string;
+  /** Knowing and telling: a denial with one, between the two, is about the conversation. */
+  knowing?: string;
+  betweenThem?: string;
+  /** Begins the part of a question that states something: "…, since she can't have nuts". */
+  reasons?: string;
+  /** Begins the part that says why the speaker asks: "…, I'm standing outside". */
+  excuses?: string;
+  /** Verbs that state something before a question: "My sister is coeliac, what …?". */
+  states?: string;
+  /** Begins that question. */
+  asksNext?: string;
+  /** A change in a statement. */
+  changes?: string;
+  /** A correction, which need not repeat the matter. */
+  corrects?: string;
+  /**
+   * A supposition: "If they say no, we'd sell it"; or still open: "They haven't paid". An instruction ("if it rains, close it") is
+   * neither.
+   */
+  supposes?: string;
+  /** Stands before what may have ended: "Do I still drink coffee?". */
+  still?: string;
+  /** The speaker about themselves. */
+  own?: string;
+  /** "I can" answers "who can?". */
+  speakers?: string;
+  /** Begins a question for a person. */
+  who?: string;
+  /** Verbs of saying: anything may answer "who said that …?". */
+  reports?: string;
+  /** A statement about somebody by name: "Tom has moved: his address …". With its capitals. */
+  ofNamed?: string;
+  /** Stands for the speaker in a memory, and before a thing of theirs. */
+  theUser?: string;
+  theUsers?: string;
+  /** The same as the speaker says it. */
+  my?: string;
+  /** Stands before a thing and says whose it is. */
+  owners?: string;
+  /** A verb that looks like one: "what's". */
+  notOwners?: string;
+  /** A list: the owner may be named before it. */
+  ownerPronouns?: string;
+  /** A list: the speaker as an owner. */
+  ownOwners?: string;
+  /** A list: such a word may mean a company or a family in a question, and is no owner there. */
+  sharedOwners?: string;
+  answers?: AnswerWords;
+  /** A day or an hour, whose number is no amount: "12 January", "at 8:15", "between 8 and 12". */
+  ofDay?: string;
+  /** Units of measures, behind a number that is no money. */
+  units?: string;
+  /** Behind a number that is no age. */
+  notYears?: string;
 };

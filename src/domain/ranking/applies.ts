@@ -1,9 +1,8 @@
 import { matterOf } from "../context/standing.ts";
 import { asksForValue } from "./answer-type.ts";
-import { asksForPast } from "./asks.ts";
 import { cosineOf, type Lexicon, sumOfRows } from "./lexicon.ts";
 import type { PooledCandidate } from "./pool.ts";
-import { contentWords } from "./question.ts";
+import { asksForPast, contentWords } from "./question.ts";
 
 /** True for a question that an instruction may say something about: not for one that asks for a value or about the past. */
 export const mayApply = (question: string): boolean => !asksForPast(question) && !asksForValue(question);

@@ -1,12 +1,12 @@
+import { partOf } from "../language/recall-words.ts";
 import { typeTest } from "./answer-type.ts";
-import { asksForAdvice } from "./asks.ts";
 import { isAboutTalk } from "./courtesy.ts";
 import type { Featured, Matches } from "./features.ts";
 import type { Reading } from "./judgement.ts";
 import { cosineOf, distinctPieces, sumOfRows, type WordStatistics } from "./lexicon.ts";
 import { wordsWithoutMarks } from "./marks.ts";
 import type { PooledCandidate } from "./pool.ts";
-import { namesIn } from "./question.ts";
+import { asksForAdvice, namesIn } from "./question.ts";
 
 /**
  * The signals that an answer is among the candidates. `soft`, `softNear`, `cosine`: the best match of any candidate that is no
@@ -30,12 +30,9 @@ export type Signals = Record<(typeof signalNames)[number], number>;
 /** The weights of a logistic function. A signal without a weight has no effect. */
 export type ConfidenceWeights = { bias: number } & { [Name in (typeof signalNames)[number]]?: number };
 
-/** A question about somebody rather than the world, in some languages. A text in another script may be one. */
-const PERSONAL =
-  /\b(?:i|my|mine|myself|we|us|our|ours|ourselves|he|him|his|she|her|hers|they|them|their|ich|mein\w*|je|mon|ma|mes|yo|mis?|eu|meu|minha|io|mi[oa]|ik|mijn)\b|[^\P{L}\p{Script=Latin}]/iu;
-/** A task that is done with what the message says. English. */
-const TASK =
-  /^(?:(?:please|can you|could you|now|ok(?:ay)?,?)\s+)*(?:brainstorm|calculate|code|compare|compose|compute|convert|correct|count|create|define|describe|draft|draw|explain|fix|generate|give me|imagine|implement|invent|list|make|paraphrase|pretend|proofread|recommend|rephrase|rewrite|shorten|solve|sort|spell|suggest|summari[sz]e|tell me (?:a|an|something)|translate|write)\b/i;
+/** A question about somebody rather than the world. A text in another script may be one. */
+const PERSONAL = new RegExp(String.raw`\b${partOf("persons")}\b|[^\P{L}\p{Script=Latin}]`, "iu");
+const TASK = new RegExp(String.raw`^${partOf("tasks")}\b`, "iu");
 
 /** Characters of a line in which an answer is looked for. */
 const LOOKED_AT = 1_000;

@@ -1,33 +1,30 @@
-import { smallTalk } from "../language/en.ts";
-import { isTelling, WORDS } from "./question.ts";
+import { partOf, wordsOf } from "../language/recall-words.ts";
 import { sentencesOf, withoutMarksAround } from "./marks.ts";
+import { isTelling, WORDS } from "./question.ts";
 
-export const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
-
-/** The words of small talk: `src/domain/language/en.ts` says what each list is. */
-export const COURTESY = setOf(smallTalk.courtesy);
-export const FILLERS = setOf(smallTalk.fillers);
-export const TIMES = setOf(smallTalk.times);
-export const EXCLAIMS = setOf(smallTalk.exclaims);
-export const AGREES = setOf(smallTalk.agrees);
-export const BESIDE = setOf(smallTalk.beside);
+/** The words of small talk: `src/domain/language/words.ts` says what each list is. */
+export const COURTESY = wordsOf("courtesy");
+export const FILLERS = wordsOf("fillers");
+export const TIMES = wordsOf("times");
+export const EXCLAIMS = wordsOf("exclaims");
+export const AGREES = wordsOf("agrees");
+export const BESIDE = wordsOf("beside");
 /** A text of more words than this is about something. */
 const MOST_SMALL_TALK = 10;
 /** The most telling words that may follow an exclamation. */
 const MOST_AFTER_EXCLAIM = 2;
-/** A question begins with one of these, and is no chatter. */
-const ASKING = setOf("when where which who whom whose why");
+const [ASKING, AFTER_REQUEST, REQUESTING] = [
+  wordsOf("asking"),
+  wordsOf("afterRequest"),
+  wordsOf("requesting"),
+];
 /** A request ends before one of these. */
-const NO_REQUEST = new Set([...ASKING, "did", "does", "had", "how", "what"]);
-/** Words that follow a request before what is asked for. */
-const AFTER_REQUEST = setOf("about again d for if ll m me of once please re s that to us ve whether you");
-/** Without one of these, "Did Ann remember …" is no request. */
-const REQUESTING = setOf(
-  "curious hello hey hi kindly me please pls question us wonder wondered wondering you your",
+const NO_REQUEST = ASKING.union(wordsOf("asksWithRequest"));
+const SALUTATION = new RegExp(
+  String.raw`^\s*${partOf("salutations")}(?:\s+[\p{L}\p{M}]+){0,2}\s*(?:[,!.:;–—\-]+(?:\s+|$)|$)`,
+  "iu",
 );
-/** "Hi there, …", "Dear Ann, …". */
-const SALUTATION =
-  /^\s*(?:hi|hiya|hello|hey|dear|good (?:morning|afternoon|evening))(?:\s+[\p{L}\p{M}]+){0,2}\s*(?:[,!.:;–—-]+(?:\s+|$)|$)/iu;
+const POLITE_END = new RegExp(String.raw`\s+${partOf("politeEnds")}\b[\s\p{P}]*$`, "iu");
 /** A question of so many words besides small talk can be asked without the sentences around it. */
 const ENOUGH = 2;
 
@@ -86,7 +83,7 @@ function bodyOf(sentence: string): string {
   const clauses = withoutRequest(body).split(/(?<=[,;–—])/u);
   while (clauses.some((clause, i) => i === clauses.length - 1 && isCourteous(clause) && isChatter(clause)))
     clauses.pop();
-  const rest = clauses.join("").replace(/\s+(?:please|pls|thanks|thx)\b[\s\p{P}]*$/iu, "");
+  const rest = clauses.join("").replace(POLITE_END, "");
   return isChatter(rest) ? "" : rest;
 }
 

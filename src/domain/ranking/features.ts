@@ -1,9 +1,8 @@
 import { applies } from "./applies.ts";
-import { asksForAdvice } from "./asks.ts";
 import type { WordStatistics } from "./lexicon.ts";
 import { matchOf, type PieceMatch, pieceMatches } from "./matches.ts";
 import { type PooledCandidate, REACH } from "./pool.ts";
-import { asksTime, mentions, otherScriptWords, tellsTime } from "./question.ts";
+import { asksForAdvice, asksTime, mentions, otherScriptWords, tellsTime } from "./question.ts";
 import { DAY } from "./time-span.ts";
 
 /** The features of a candidate, each 0 to 1 over the pool; `date` may be −1. docs/internals/recall.md explains them. */

@@ -1,4 +1,4 @@
-import { otherForms } from "../language/irregular-verbs.ts";
+import { otherForms } from "../language/recall-words.ts";
 import { distinctPieces, rarityOf, rarityOfAll, type WordStatistics } from "./lexicon.ts";
 import { type Passage, passagesOf } from "./passages.ts";
 import { contentWords } from "./question.ts";

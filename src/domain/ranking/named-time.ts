@@ -1,4 +1,4 @@
-import { datesIn, mayNameDate, YEARS } from "./dates-in.ts";
+import { datesIn, mayNameDate, YEARS } from "../language/en-dates.ts";
 import { DAY, type TimeSpan, zoneOf } from "./time-span.ts";
 
 /** The times that a question names. */

@@ -1,24 +1,18 @@
+import { partOf, wholeWords, wordsOf } from "../language/recall-words.ts";
 import { folded } from "./fold.ts";
 import { joinedNumbers, withJoinedNumbers } from "./joined-numbers.ts";
-
-/** Words that say how a question is put, not what it is about. English, as the embedded model is. */
-const STOP_WORDS = new Set(
-  `a about after again all also am an and any are as at be because been before being but by can could did do does
-  doing for from get go had has have having he her here hers him his how i if in into is it its just like me more
-  most my no nor not of off on once only or other our out over own s same she should so some such t tell than that
-  the their them then there these they this those through to too under until up us very was we were what when where
-  which while who whom whose why will with would you your`.split(/\s+/),
-);
 
 /** The most words, and terms, of a search: more make FTS5 slow, which parses them into a tree. Keeps the first and last half. */
 const MOST = 64;
 
+const STOP_WORDS = wordsOf("stop");
+/** True for a word that says what a question is about, not how it is put. */
 export const isTelling = (word: string): boolean => !STOP_WORDS.has(word);
 
 /** The words of a question, stop words left out unless there is nothing else; none if it has no word at all (`???`). */
 export function contentWords(question: string): string[] {
   // A part of a number is of others, too.
-  const words = wordsOf(withJoinedNumbers(question));
+  const words = distinctWords(withJoinedNumbers(question));
   const telling = words.filter(isTelling);
   const content = telling.length > 0 ? telling : words;
   return content.length <= MOST ? content : [...content.slice(0, MOST / 2), ...content.slice(-MOST / 2)];
@@ -26,7 +20,7 @@ export function contentWords(question: string): string[] {
 
 /** Each word of a text: a run of letters, digits and combining marks. */
 export const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
-const wordsOf = (text: string): string[] => [...new Set(folded(text).match(WORDS))];
+const distinctWords = (text: string): string[] => [...new Set(folded(text).match(WORDS))];
 
 /** The FTS5 expression for words, of which any may be there: each quoted; a run of a script without spaces in pairs. */
 export const matchExpression = (words: readonly string[]): string =>
@@ -80,17 +74,21 @@ export function wordRuns(words: readonly string[]): string[] {
   return [...runs];
 }
 
+const ASKS_TIME = new RegExp(String.raw`(?:^|[.:;!?–—]\s)\W{0,3}${partOf("asksTime")}\b`, "iu");
 /** True if a question asks for a time. A "when" inside a sentence does not ask. */
-export const asksTime = (question: string): boolean =>
-  /(?:^|[.:;!?–—]\s)\W{0,3}(?:(?:and|so|but)\s+)?(?:(?:about|around|at|by|for|from|in|on|since|until)\s+)?(?:when|how long|(?:what|which) (?:date|day|month|year|time))\b/i.test(
-    question,
-  );
+export const asksTime = (question: string): boolean => ASKS_TIME.test(question);
 
+const TIME = wholeWords("tellsTime");
 /** True if a text tells a time. */
-export const tellsTime = (text: string): boolean =>
-  /\b(yesterday|today|tonight|tomorrow|last|next|ago|week|weekend|month|years?|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|morning|recently|since|\d{4})\b/i.test(
-    text,
-  );
+export const tellsTime = (text: string): boolean => TIME.test(text) || /\b\d{4}\b/.test(text);
+
+const [QUESTIONS, ADVICE, PAST] = [wholeWords("questions"), wholeWords("advice"), wholeWords("past")];
+/** True if a query is about what was asked before: then a question is an answer. */
+export const asksForQuestions = (query: string): boolean => QUESTIONS.test(query);
+/** True if a query asks what the assistant said: then an answer of the assistant is more likely than what the user said. */
+export const asksForAdvice = (query: string): boolean => ADVICE.test(query);
+/** True if a query is about what was so before. */
+export const asksForPast = (query: string): boolean => PAST.test(query);
 
 /** The names in a question, in lower case: words in capitals that do not begin it. */
 export const namesIn = (question: string): string[] =>

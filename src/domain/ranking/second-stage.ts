@@ -1,8 +1,9 @@
 import { typeTest } from "./answer-type.ts";
-import { asksForQuestions } from "./asks.ts";
+import { partOf } from "../language/recall-words.ts";
 import type { Featured, Question } from "./features.ts";
 import { leadingTo } from "./goes-on.ts";
 import type { Reading, StatementWeights } from "./judgement.ts";
+import { asksForQuestions } from "./question.ts";
 import { opensQuestion, StatementReader } from "./statements.ts";
 import { orderByTime } from "./succession.ts";
 import { asksForSpeaker, judgeWhose, ownText } from "./whose.ts";
@@ -68,7 +69,7 @@ const HALF = 0.5;
 /** Telling words that an echo, and a request, may have beside those of the question. */
 const [OF_ECHO, OF_REQUEST] = [1, 3];
 /** A statement answers a question for yes or no, though it adds nothing. */
-const YES_OR_NO = /^(?:is|are|am|was|were|do|does|did|can|could|would|will|should|have|has|had)\b/i;
+const YES_OR_NO = new RegExp(String.raw`^${partOf("yesOrNo")}\b`, "iu");
 
 /** Sinks what says no more than the question. */
 function judgeEchoes(

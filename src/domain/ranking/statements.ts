@@ -1,3 +1,4 @@
+import { partOf, wholeWords } from "../language/recall-words.ts";
 import { stem, wordsOf } from "../memory/content-stems.ts";
 import { isAboutTalk, isFillerWord } from "./courtesy.ts";
 import { folded } from "./fold.ts";
@@ -5,28 +6,24 @@ import { isTelling } from "./question.ts";
 import { sentencesOf } from "./marks.ts";
 
 const QUESTION_MARK = /[?？؟]["'”’)\]]*$/;
-/** Words that open a question, or a request that is put as one. English. */
-const OPENS =
-  /^(?:(?:and|so|but|or|ok|okay|also|hey|hi|hello|well|now|then|please|sorry|actually|again|by the way|quick question)[,: ]+)*(?:what(?:'s|s)?|where(?:'s|s)?|when (?:is|are|was|were|do|does|did|can|could|will|would|should|has|have)|who(?:'s|s|m|se)?|which|why|how|(?:is|are|am|was|were|do|does|did|can|could|would|will|should|shall|have|has|had|may|might) (?:i|you|he|she|it|we|they|there|this|that|these|those|the|an?|my|your|our|his|her|their|any\w*|some\w*)|any|remind me|tell me|show me|give me|let me|need|(?:still )?looking|one moment|i(?:'ll| will) (?:check|look)|i (?:was |am |still )?(?:need|looking|wonder|forg[eo]t|want to know|(?:can't|cannot|can never|don't|never) (?:decide|find|know|recall|remember)))\b/i;
-/** A text of a few words asks with one of these at its end or behind a pause: "gala - what to wear", "gate code pls". */
-const ASKING =
-  /\b(?:what|where|when|who|whose|which|why|how|please|pls|anyone|again)\P{L}*$|(?:[,:–—]| -)\s*(?:what|where|when|who|whose|which|why|how)\b/iu;
+const OPENS = new RegExp(String.raw`^${partOf("opens")}\b`, "iu");
+/** A text of a few words asks with a word at its end or behind a pause: "gala - what to wear", "gate code pls". */
+const ASKING = new RegExp(
+  String.raw`\b${partOf("asksAtEnd")}\P{L}*$|(?:[,:–—]| -)\s*${partOf("asksBehind")}\b`,
+  "iu",
+);
 /** The most words of such a text. */
 const FEW = 10;
-/** An assistant says that it knows nothing: "I have no information about …", "there is no … in what you told me". */
-const DENIES =
-  /\b(?:no|not|never|cannot|unable|nothing|any)\b|\b(?:don|can|couldn|didn|haven|isn|doesn)['’]t\b/i;
-/** Words about knowing and telling: a denial with one, between the two, is about the conversation. */
-const KNOWING =
-  /\b(?:know|information|details?|find|found|see|sure|idea|told|tell|mention\w*|record|say|said|have|asked)\b/i;
-const BETWEEN_THEM = /\b(?:i|you|there)\b/i;
+const DENIES = new RegExp(partOf("denials"), "iu");
+const [KNOWING, BETWEEN_THEM] = [wholeWords("knowing"), wholeWords("betweenThem")];
 /** The part of a question that states something: "…, since she can't have nuts", "My sister is coeliac, what …?". */
-const REASON =
-  /(?<=.{8})(?<=[\s,;(–—-])(?:since|because|given that|now that|considering|she's|he's|they're)\b.*$/i;
+const REASON = new RegExp(String.raw`(?<=.{8})(?<=[\s,;(–—\-])${partOf("reasons")}\b.*$`, "iu");
+const GROUND = new RegExp(
+  String.raw`^.{4,}?\b${partOf("states")}\b.*?(?=[,;]\s*${partOf("asksNext")}\b)`,
+  "iu",
+);
 /** The part of one that says why the speaker asks: "…, I'm standing outside". */
-const EXCUSE = /[,;–—-]\s*(?:i'm|i am|i've|i have|we're|we are|we've|we have)\b.*$/i;
-const GROUND =
-  /^.{4,}?\b(?:am|is|are|was|were|has|have|had|can't|cannot|needs?|wants?|likes?|lives?|works?)\b.*?(?=[,;]\s*(?:so |and |but )?(?:what|which|where|who|when|how|why|can|could|should|do|does|is|are)\b)/i;
+const EXCUSE = new RegExp(String.raw`[,;–—\-]\s*${partOf("excuses")}\b.*$`, "iu");
 
 /** The share of a question's stems that another question has which asks the same. What it states beside that is about something else. */
 const SAME = 0.7;

@@ -1,9 +1,10 @@
+import { partOf, wholeWords } from "../language/recall-words.ts";
 import { isOfTime } from "./answer-type.ts";
 import type { Question } from "./features.ts";
 import type { Reading, StatementWeights } from "./judgement.ts";
 import { cosineOf, rarityOfAll, sumOfRows, type WordStatistics } from "./lexicon.ts";
+import { relativeIn } from "./owners.ts";
 import { namesIn } from "./question.ts";
-import { relativeIn } from "./relatives.ts";
 import { memoized, type StatementReader } from "./statements.ts";
 import { isOfAnother } from "./whose.ts";
 
@@ -13,21 +14,10 @@ const STATEMENT = 200;
 const [CLOSE, CLOSE_WITH_CHANGE, CLOSE_IN_PART] = [0.45, 0.2, 0.3];
 /** The most documents that hold a rare word. */
 const RARE = 4;
-/** Words of change in a statement. English. */
-const CHANGES =
-  /\b(?:moved?|moves|moving|meant|rais(?:ed|es)|lower(?:ed|s)|increas(?:ed|es)|reduc(?:ed|es)|bought a|instead|now|cancel(?:led|ed|s)?|left|no longer|any ?more|chang(?:ed?|es|ing)|switch(?:ed|es)?|swap(?:ped|s)?|stopped|stops|quit|from (?:today|now|next|tomorrow)|these days|replac(?:ed?|es)|became|become|after all|postponed?|rescheduled|brought forward|pushed|put off|renamed|sold|gave up|given up|updated?|correction|corrected|actually|ended|split up|divorced|retired|resigned|revers(?:ed|es)|turned out|over to|has gone|since then|(?:the|our|my|his|her) new|not .{1,30} but)\b/i;
-
-/** A correction, which need not repeat the matter. */
-const CORRECTS = /\b(?:meant|correction|corrected|sorry|my mistake|scratch that|mixed up|typo)\b/i;
-/**
- * A supposition: "If they say no, we'd sell it"; or still open: "They haven't paid". An instruction ("if it rains, close
- * it") is neither. English.
- */
-const SUPPOSES =
-  /^(?:(?:and|but|so|well|maybe|perhaps),? )?(?:if|unless|suppos(?:e|ing)|imagine|assuming|in case)\b.{3,120}?(?:\bwould|\bcould|\bmight|['’]d)\b|\b(?:would|could|might|['’]d)\b.{3,120}?\b(?:if|unless)\b|\bstill ha(?:s|ve)(?:n['’]t| not)\b|\bha(?:s|ve)(?:n['’]t| not)\b.{1,80}\byet\b|\bnot yet\b|\bstill (?:waiting|open)\b/i;
-
+const [CHANGES, CORRECTS] = [wholeWords("changes"), wholeWords("corrects")];
+const SUPPOSES = new RegExp(partOf("supposes"), "iu");
 /** What may have ended: "Do I still drink coffee?". A change need not say it again. */
-const STILL = /\bstill\s+(\p{L}+)/iu;
+const STILL = new RegExp(String.raw`\b${partOf("still")}\s+(\p{L}+)`, "iu");
 /** The most words of a correction besides those of the question. */
 const CORRECTION = 2;
 

@@ -1,17 +1,18 @@
+import { partOf, wholeWords, wordsOf } from "../language/recall-words.ts";
 import type { Reading } from "./judgement.ts";
-import { ownerTest } from "./owners.ts";
+import { mayBeSame, ownerTest, relativeIn, relativesIn } from "./owners.ts";
 import type { PooledCandidate } from "./pool.ts";
 import { mentions } from "./question.ts";
-import { mayBeSame, relativeIn, relativesIn } from "./relatives.ts";
 
-/** A question of the speaker about themselves, and a statement of theirs. English. */
-const OWN = /\b(?:i|me|my|mine|the user)\b/i;
-const SAID =
-  /^\w+\s+(?:\w+\s+)?(?:said|says?|told|tells?|report(?:ed|s)|wrote|suggested|proposed|mentioned|offered|complained)\b/i;
-
-/** "Tom has moved: his address …". English. */
-const OF_NAMED =
-  /^(?!The |It |That |This |There )\p{Lu}\p{L}+(?:['’]s| has| is| was| \p{Ll}+(?:ed|s)) .*\b(?:his|her|their)\b/u;
+/** The speaker about themselves. */
+const OWN = wholeWords("own");
+const OF_NAMED = new RegExp(partOf("ofNamed"), "u");
+const WHO = new RegExp(String.raw`^${partOf("who")}\b`, "iu");
+const SPEAKERS = wholeWords("speakers");
+const REPORTS = new RegExp(String.raw`^\w+\s+(?:\w+\s+)?${partOf("reports")}\b`, "iu");
+const THE_USERS = new RegExp(String.raw`^${partOf("theUsers")}\b`, "iu");
+const THE_USER = new RegExp(String.raw`^${partOf("theUser")}\s+`, "iu");
+const [MY = ""] = wordsOf("my");
 
 /** Another relative than the question names counts so many times: the model takes a sister for a cousin. */
 const SURE = 2;
@@ -25,7 +26,7 @@ export const ownText = ({ speaker, text, isMessage }: PooledCandidate): string =
     ? text.slice(speaker.length + 2)
     : isMessage
       ? text
-      : text.replace(/^The user['’]s\b/u, "My").replace(/^The user\s+/u, "");
+      : text.replace(THE_USERS, MY).replace(THE_USER, "");
 
 /** True if a statement is about somebody by name, and another one about "I" or "my". */
 export const isOfAnother = (text: string, than: string): boolean =>
@@ -33,8 +34,7 @@ export const isOfAnother = (text: string, than: string): boolean =>
 
 /** True if a question asks who says or does what a statement has: "I can" answers "who can?", and "who said that …?" anything. */
 export const asksForSpeaker = (question: string, text: string): boolean =>
-  /^(?:and |so |but )?who\b/i.test(question) &&
-  (/\b(?:I|me|my|we|us|our)\b/i.test(text) || SAID.test(question));
+  WHO.test(question) && (SPEAKERS.test(text) || REPORTS.test(question));
 
 /** Raises what the person in question says or is, and sinks what is about somebody else. `weight`: of both. */
 export function judgeWhose(

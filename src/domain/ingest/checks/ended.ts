@@ -8,7 +8,7 @@ import {
   withoutWords,
 } from "../../language/cues.ts";
 import { deniesLast } from "../../language/forms.ts";
-import { otherForms } from "../../language/irregular-verbs.ts";
+import { otherForms } from "../../language/recall-words.ts";
 import { contentStems, stem } from "../../memory/content-stems.ts";
 import type { Clause } from "./clause.ts";
 

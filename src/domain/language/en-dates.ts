@@ -1,5 +1,5 @@
 import { casual } from "chrono-node/en";
-import { DAY, EARLIEST, type TimeSpan } from "./time-span.ts";
+import { DAY, EARLIEST, type TimeSpan } from "../ranking/time-span.ts";
 
 /** Years in which a date without its year is sought, the last one first. */
 export const YEARS = 10;
