@@ -1,7 +1,8 @@
 import type { Kernel } from "../../../src/platform/vectors/kernel/kernel.ts";
-import { type Scored, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
-import { inOrder, type Missing } from "./vector-cache.ts";
-import { MEMORIES, MESSAGES } from "../core/position.ts";
+import { nearestOf, type Scored, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
+import { isMessage, MEMORIES, MESSAGES } from "../core/position.ts";
+import type { SearchedVectors } from "./coded-vectors.ts";
+import type { Missing } from "./vector-cache.ts";
 import type { StoredVector, VectorRows } from "./vector-rows.ts";
 
 /** Room of the table that a search fills again and again. */
@@ -13,30 +14,28 @@ type Space = { model: string; dimensions: number; kernel: Kernel };
  * The vectors of one model in storage, up to the cache's capacity and in its order: memories first, then messages, the newest
  * of each. A search reads them all, a slice at a time. Valid until a vector changes.
  */
-export class StoredVectors {
-  readonly size: number;
+export class StoredVectors implements SearchedVectors {
   readonly missing: Missing;
   readonly #rows: VectorRows;
   readonly #space: Space;
-  /** The last document within the capacity; null if all are. */
-  readonly #last: number | null;
+  /** The greatest memory, and the greatest message, beyond the capacity. */
+  readonly #beyond: { memories: number; messages: number };
 
   constructor(rows: VectorRows, space: Space, capacity: number) {
     this.#rows = rows;
     this.#space = space;
-    const memories = rows.count(space.model, MEMORIES, capacity + 1);
-    const room = Math.max(0, capacity - memories);
-    const messages = rows.count(space.model, MESSAGES, room + 1);
-    this.size = Math.min(capacity, memories + messages);
-    this.missing = { memories: memories > capacity, messages: messages > room };
-    if (this.missing.memories) this.#last = rows.nth(space.model, MEMORIES, capacity);
-    // 0 comes after all memories and before all messages.
-    else if (this.missing.messages) this.#last = room === 0 ? 0 : rows.nth(space.model, MESSAGES, room);
-    else this.#last = null;
+    const memories = rows.greatest(space.model, MEMORIES, capacity + 1);
+    const room = Math.max(0, capacity - memories.count);
+    const messages = rows.greatest(space.model, MESSAGES, room + 1);
+    this.missing = { memories: memories.count > capacity, messages: messages.count > room };
+    this.#beyond = {
+      memories: this.missing.memories ? memories.last : -1,
+      messages: this.missing.messages ? messages.last : -1,
+    };
   }
 
   has(n: number): boolean {
-    return this.#last === null || inOrder(n, this.#last) <= 0;
+    return n > this.#beyond[isMessage(n) ? "messages" : "memories"];
   }
 
   /** The `limit` documents of the highest cosine with the unit vector `query`, best first, of those allowed. */
@@ -46,9 +45,7 @@ export class StoredVectors {
     for (const vectors of this.#slices()) {
       slice.clear();
       for (const { n, vector } of vectors) slice.set(n, vector);
-      best = [...best, ...slice.nearest(query, limit, allowed)]
-        .toSorted((a, b) => b.score - a.score || b.n - a.n)
-        .slice(0, limit);
+      best = nearestOf([...best, ...slice.nearest(query, limit, allowed)], limit);
     }
     return best;
   }

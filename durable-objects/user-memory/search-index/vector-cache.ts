@@ -18,23 +18,17 @@ export type CachedTable = VectorTable | CodeTable;
 /** The vectors, or the codes, of one model in memory, up to a capacity: memories first, then messages, the newest of each. */
 export class VectorCache implements DroppableVectors {
   readonly missing: Missing = { memories: false, messages: false };
-  #table: CachedTable | null;
+  readonly table: CachedTable;
+  readonly drop: () => void;
 
-  constructor(table: CachedTable) {
-    this.#table = table;
-  }
-
-  /** Null once the budget dropped it. */
-  get table(): CachedTable | null {
-    return this.#table;
+  /** `drop`: forgets the cache, for the budget. */
+  constructor(table: CachedTable, drop: () => void) {
+    this.table = table;
+    this.drop = drop;
   }
 
   get bytes(): number {
-    return this.#table?.bytes ?? 0;
-  }
-
-  drop(): void {
-    this.#table = null;
+    return this.table.bytes;
   }
 
   get isComplete(): boolean {
@@ -42,12 +36,13 @@ export class VectorCache implements DroppableVectors {
   }
 
   /** True if loading again would cache more. */
-  isStale({ size, capacity }: CachedTable): boolean {
-    return !this.isComplete && size < capacity * ROOMY;
+  get isStale(): boolean {
+    return !this.isComplete && this.table.size < this.table.capacity * ROOMY;
   }
 
   /** A full table evicts the last in the order above; a vector that comes after these itself is left out. */
-  put(table: CachedTable, n: number, vector: Quantised): void {
+  put(n: number, vector: Quantised): void {
+    const { table } = this;
     if (table.set(n, vector)) return;
     const last = [...table.documents].toSorted(inOrder).slice(-Math.ceil(table.capacity * EVICTED_AT_ONCE));
     if (inOrder(n, last[0] ?? n) > 0) return this.leaveOut(n);
@@ -65,4 +60,4 @@ export class VectorCache implements DroppableVectors {
 }
 
 /** Compares two documents: the one that is cached first comes first. */
-export const inOrder = (a: number, b: number): number => Number(isMessage(a)) - Number(isMessage(b)) || b - a;
+const inOrder = (a: number, b: number): number => Number(isMessage(a)) - Number(isMessage(b)) || b - a;

@@ -193,20 +193,15 @@ export class VectorRows extends SqlStore {
     }
   }
 
-  /** Counts the vectors of a model in a range, up to `most`. */
-  count(model: string, [from, to]: PositionRange, most: number): number {
-    return this.value(
-      `SELECT COUNT(*) FROM (SELECT 1 FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? LIMIT ?)`,
-      [model, from, to, most],
-    );
-  }
-
-  /** The number of the nth vector of a model in a range, counted from the greatest. */
-  nth(model: string, [from, to]: PositionRange, nth: number): number {
-    return this.value(
-      `SELECT n FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT 1 OFFSET ?`,
-      [model, from, to, nth - 1],
-    );
+  /** The vectors of a model in a range, the greatest `most` of them: their number, and the least of these. */
+  greatest(model: string, [from, to]: PositionRange, most: number): { count: number; last: number } {
+    return this.sql
+      .exec<{ count: number; last: number }>(
+        `SELECT COUNT(*) AS count, ifnull(MIN(n), 0) AS last FROM (
+           SELECT n FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?)`,
+        ...[model, from, to, most],
+      )
+      .one();
   }
 }
 

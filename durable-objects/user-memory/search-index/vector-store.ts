@@ -4,7 +4,7 @@ import type { Kernel } from "../../../src/platform/vectors/kernel/kernel.ts";
 import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.ts";
 import { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { CodeTable } from "../../../src/platform/vectors/code-table.ts";
-import { CodedVectors } from "./coded-vectors.ts";
+import { codedVectors, type SearchedVectors } from "./coded-vectors.ts";
 import { type CachedTable, type Missing, VectorCache } from "./vector-cache.ts";
 import { PieceCounts } from "./piece-counts.ts";
 import { StoredVectors } from "./stored-vectors.ts";
@@ -38,10 +38,6 @@ export type VectorCacheOptions = {
 /** The order of loading: the greatest number of each first. */
 const ORDER = [MEMORIES, MESSAGES];
 
-/** The vectors that a query is compared with: cached, or read from storage by each search, all or the likely ones. */
-type SearchedVectors = Pick<VectorTable, "size" | "has" | "nearest">;
-type LoadedCache = { cache: VectorCache; table: CachedTable };
-
 /** The stored row of a text: a vector, if it has one, and its word pieces, if they are cut. */
 export type IndexedText = Space & { vector: Vector; pieces: Uint16Array | null };
 
@@ -50,8 +46,8 @@ export class VectorStore {
   readonly rows: VectorRows;
   readonly #mirror: VectorMirror;
   readonly #options: VectorCacheOptions;
-  /** By model, loaded by the first recall and kept up to date from then on. */
-  #caches = new Map<string, VectorCache>();
+  /** By model, loaded by the first recall and kept up to date from then on, until the budget drops one. */
+  readonly #caches = new Map<string, VectorCache>();
   /** By model, dropped with each change. */
   #stored = new Map<string, StoredVectors>();
   /** Loaded by the first recall and kept up to date from then on. */
@@ -157,18 +153,18 @@ export class VectorStore {
   searched(space: Space): SearchedVectors {
     const table = this.#loaded(space)?.table;
     if (table === undefined) return this.#inStorage(space);
-    return table instanceof CodeTable ? new CodedVectors(this.rows, space.model, table) : table;
+    return table instanceof CodeTable ? codedVectors(this.rows, space.model, table) : table;
   }
 
   /** True if memories, and messages, have vectors that `searched` leaves out. */
   missing(space: Space): Missing {
-    return (this.#loaded(space)?.cache ?? this.#inStorage(space)).missing;
+    return (this.#loaded(space) ?? this.#inStorage(space)).missing;
   }
 
   /** The cosine with the query of each of these documents that has a vector of its model. `load`: loads the cache for it. */
   cosines(query: EmbeddedQuery, numbers: readonly number[], { load = true } = {}): Map<number, number> {
-    const loaded = load || this.#caches.has(query.model) ? this.#loaded(query) : null;
-    const table = loaded?.table instanceof VectorTable ? loaded.table : null;
+    const cache = load || this.#caches.has(query.model) ? this.#loaded(query) : null;
+    const table = cache?.table instanceof VectorTable ? cache.table : null;
     const cosines = new Map<number, number>();
     const absent: number[] = [];
     for (const n of numbers) {
@@ -176,7 +172,7 @@ export class VectorStore {
       if (cosine !== undefined) cosines.set(n, cosine);
       else absent.push(n);
     }
-    if (absent.length === 0 || (table !== null && loaded?.cache.isComplete === true)) return cosines;
+    if (absent.length === 0 || (table !== null && cache?.isComplete === true)) return cosines;
     // Computed as the table does it: the same to the last digit.
     for (const { n, vector } of this.rows.read(query.model, absent))
       cosines.set(n, dotWith(vector, query.vector));
@@ -186,7 +182,7 @@ export class VectorStore {
   /** Drops the caches, which may be ahead of the storage after a rollback. */
   forgetLoaded(): void {
     for (const cache of this.#caches.values()) this.#options.budget.release(cache);
-    this.#caches = new Map();
+    this.#caches.clear();
     this.#stored = new Map();
     this.#counts = null;
     this.#models = undefined;
@@ -205,26 +201,27 @@ export class VectorStore {
   #cache(model: string, n: number, vector: Quantised): void {
     this.#stored.delete(model);
     const cache = this.#caches.get(model);
-    const table = cache?.table ?? null;
-    if (cache === undefined || table === null) return;
-    const growth = table.growthFor(n);
+    if (cache === undefined) return;
+    const { budget, now } = this.#options;
+    const growth = cache.table.growthFor(n);
     if (growth > 0) {
       this.#touch(cache);
-      if (!this.#options.budget.makeRoom(growth, this.#options.now())) return this.#drop(model, cache);
+      if (!budget.makeRoom(growth, now())) return budget.release(cache);
     }
-    cache.put(table, n, vector);
+    cache.put(n, vector);
   }
 
   /** The cache, loaded if need be: of the vectors, or of their codes; null if the budget has room for neither. */
-  #loaded(space: Space): LoadedCache | null {
+  #loaded(space: Space): VectorCache | null {
     const { model } = space;
     const cache = this.#caches.get(model);
-    const table = cache?.table ?? null;
-    if (cache !== undefined && table !== null && !cache.isStale(table) && !this.#fitsWhole(table, space)) {
-      this.#touch(cache);
-      return { cache, table };
+    if (cache !== undefined) {
+      if (!cache.isStale && !this.#fitsWhole(cache.table, space)) {
+        this.#touch(cache);
+        return cache;
+      }
+      this.#options.budget.release(cache);
     }
-    if (cache !== undefined) this.#drop(model, cache);
     const capacity = this.#capacity(space.dimensions);
     return (
       this.#load(model, new VectorTable(space.dimensions, capacity, this.#options.kernel)) ??
@@ -240,9 +237,9 @@ export class VectorStore {
   }
 
   /** Loads the vectors, or the codes, of a model up to the capacity, and counts the pieces in the same pass. */
-  #load(model: string, table: CachedTable): LoadedCache | null {
+  #load(model: string, table: CachedTable): VectorCache | null {
     const { budget, now } = this.#options;
-    const cache = new VectorCache(table);
+    const cache = new VectorCache(table, () => this.#caches.delete(model));
     if (!budget.makeRoom(table.bytes, now())) return null;
     this.#touch(cache);
     const counts = this.#counts === null ? new PieceCounts() : null;
@@ -261,16 +258,11 @@ export class VectorStore {
       }
     if (counts !== null) this.#counts = counts;
     this.#caches.set(model, cache);
-    return { cache, table };
+    return cache;
   }
 
   #touch(cache: VectorCache): void {
     this.#options.budget.hold(cache, { owner: this.#options.owner, now: this.#options.now() });
-  }
-
-  #drop(model: string, cache: VectorCache): void {
-    this.#options.budget.release(cache);
-    this.#caches.delete(model);
   }
 
   #inStorage({ model, dimensions }: Space): StoredVectors {
@@ -290,7 +282,7 @@ export class VectorStore {
   #removed(gone: readonly VectorName[]): void {
     if (gone.length === 0) return;
     for (const { n, model } of gone) {
-      this.#caches.get(model)?.table?.delete(n);
+      this.#caches.get(model)?.table.delete(n);
       this.#stored.delete(model);
     }
     this.#mirror.remove(gone);

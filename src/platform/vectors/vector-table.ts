@@ -1,8 +1,13 @@
 import { dotWith, type Quantised, quantise } from "./int8.ts";
 import { Kernel, strideOf } from "./kernel/kernel.ts";
 import { Best } from "./best.ts";
+import { RowTable } from "./row-table.ts";
 
 export type Scored = { n: number; score: number };
+
+/** The `limit` documents of the highest score, best first. */
+export const nearestOf = (scored: readonly Scored[], limit: number): Scored[] =>
+  scored.toSorted((a, b) => b.score - a.score || b.n - a.n).slice(0, limit);
 
 /** The least room that a table begins with, in rows. */
 const FIRST = 16;
@@ -20,27 +25,23 @@ const SPARE = 32;
  * Quantised vectors of one model in one growing memory: plain, or a kernel's where they are many. A search scores every row by
  * int8, and the best again by the query's own numbers.
  */
-export class VectorTable {
-  /** The most vectors that it can hold. */
-  readonly capacity: number;
+export class VectorTable extends RowTable {
   readonly #dimensions: number;
   readonly #stride: number;
   readonly #shared: Kernel;
   #own: Kernel | null = null;
   #rows: Int8Array;
   #scales: Float32Array;
-  #ids: number[] = [];
   readonly #rowOf = new Map<number, number>();
 
   /** `shared`: the kernel of the isolate. All calls are synchronous, so none finds the rows of another table there. */
   constructor(dimensions: number, capacity: number, shared: Kernel) {
-    const first = Math.min(FIRST, capacity);
-    this.capacity = capacity;
+    super(capacity, FIRST);
     this.#dimensions = dimensions;
     this.#stride = strideOf(dimensions);
     this.#shared = shared;
-    this.#rows = new Int8Array(first * this.#stride);
-    this.#scales = new Float32Array(first);
+    this.#rows = new Int8Array(this.room * this.#stride);
+    this.#scales = new Float32Array(this.room);
   }
 
   /** Bytes of a table with room for so many vectors. */
@@ -49,57 +50,28 @@ export class VectorTable {
     return (bytes < OWN ? bytes : Kernel.bytesOf(bytes)) + room * ROW_BYTES;
   }
 
-  get bytes(): number {
-    return VectorTable.bytesOf(this.#dimensions, this.#scales.length);
+  protected bytesFor(room: number): number {
+    return VectorTable.bytesOf(this.#dimensions, room);
   }
 
-  /** The bytes that the vector of document `n` adds. */
-  growthFor(n: number): number {
-    if (this.size < this.#scales.length || this.has(n)) return 0;
-    return VectorTable.bytesOf(this.#dimensions, this.#grownRoom) - this.bytes;
+  protected rowOf(n: number): number | undefined {
+    return this.#rowOf.get(n);
   }
 
-  get size(): number {
-    return this.#ids.length;
-  }
-
-  /** The documents with a vector, in no order. */
-  get documents(): readonly number[] {
-    return this.#ids;
-  }
-
-  has(n: number): boolean {
-    return this.#rowOf.has(n);
-  }
-
-  /** Puts or replaces the vector of document `n`; false if there is no room for it. */
-  set(n: number, { data, scale }: Quantised): boolean {
-    const row = this.#rowOf.get(n) ?? this.#ids.length;
-    if (row === this.capacity) return false;
-    if (row === this.#scales.length) this.#grow();
-    this.#ids[row] = n;
-    this.#rowOf.set(n, row);
+  protected write(row: number, { data, scale }: Quantised): void {
+    this.#rowOf.set(this.ids[row] ?? 0, row);
     this.#rows.set(data, row * this.#stride);
     this.#scales[row] = scale;
-    return true;
   }
 
-  /** Puts the vector of a document that has none. */
-  add(n: number, vector: Quantised): boolean {
-    return this.set(n, vector);
+  protected move(from: number, to: number): void {
+    this.#rowOf.set(this.ids[from] ?? 0, to);
+    this.#rows.copyWithin(to * this.#stride, from * this.#stride, (from + 1) * this.#stride);
+    this.#scales[to] = this.#scales[from] ?? 0;
   }
 
-  /** The last row moves to the place of the deleted one. */
-  delete(n: number): void {
-    const row = this.#rowOf.get(n);
-    const last = this.#ids.length - 1;
-    const moved = this.#ids[last];
-    if (row === undefined || moved === undefined) return;
-    this.#rows.copyWithin(row * this.#stride, last * this.#stride, (last + 1) * this.#stride);
-    this.#scales[row] = this.#scales[last] ?? 0;
-    this.#ids[row] = moved;
-    this.#rowOf.set(moved, row);
-    this.#ids.pop();
+  override delete(n: number): void {
+    super.delete(n);
     this.#rowOf.delete(n);
   }
 
@@ -113,12 +85,10 @@ export class VectorTable {
     for (const { first, products } of kernel.products(quantise(query).data, this.size))
       for (let i = 0; i < products.length; i++) {
         const score = (products[i] ?? 0) * (scales[first + i] ?? 0);
-        if (score > best.least && allowed(this.#ids[first + i] ?? 0)) best.add(first + i, score);
+        if (score > best.least && allowed(this.ids[first + i] ?? 0)) best.add(first + i, score);
       }
-    return best.rows
-      .map((row) => ({ n: this.#ids[row] ?? 0, score: this.#dot(query, row) }))
-      .toSorted((a, b) => b.score - a.score || b.n - a.n)
-      .slice(0, limit);
+    const scored = best.rows.map((row) => ({ n: this.ids[row] ?? 0, score: this.#dot(query, row) }));
+    return nearestOf(scored, limit);
   }
 
   /** The cosine of document `n` with `query`, or undefined if it has no vector. */
@@ -133,16 +103,11 @@ export class VectorTable {
   }
 
   clear(): void {
-    this.#ids = [];
+    this.ids = [];
     this.#rowOf.clear();
   }
 
-  get #grownRoom(): number {
-    return Math.min(Math.ceil(this.#scales.length * 1.5), this.capacity);
-  }
-
-  #grow(): void {
-    const room = this.#grownRoom;
+  protected resize(room: number): void {
     const bytes = room * this.#stride;
     const [before, grows] = [this.#rows, this.#own !== null];
     const own = this.#own ?? (bytes >= OWN ? new Kernel() : null);
