@@ -5,10 +5,15 @@ import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
-import type { Memory } from "../../../src/domain/schema/memory.ts";
 import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 import type { Remembered } from "../../../src/contract/user-memory.ts";
-import { resolveReference, type Reference, referenceTo } from "./answer-reference.ts";
+import {
+  type AnsweredRow,
+  answerOf,
+  type Reference,
+  referenceTo,
+  resolveReferences,
+} from "./answer-reference.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { PendingWrites, PendingWritesDependencies } from "./pending-writes.ts";
 
@@ -17,13 +22,12 @@ type DecidedWritesDependencies = Pick<
   "table" | "index" | "transactions" | "answers" | "alarms" | "erasureEpoch" | "now"
 > & { quota: Pick<QuotaGuard, "memoriesFailure"> };
 
-/** A decided write: its answer, the memories in the answer, and vectors by version. */
-export type Decided<T> = {
-  answer: T;
-  memoryIds: readonly string[];
-  /** Versions that each memory of the answer ended. */
-  superseded?: readonly (readonly number[])[];
-  /** Versions whose text was embedded already. */
+/** A decided write. */
+export type Decided = {
+  rows: readonly AnsweredRow[];
+  /** Other ids of the memories in the answer. */
+  formerIds?: readonly string[];
+  /** By version: the text was embedded already. */
   vectors: ReadonlyMap<number, TextEmbedding>;
 };
 
@@ -55,10 +59,6 @@ export const withPathPrefix = (failure: Failure, prefix: string): Failure => ({
   }),
 });
 
-/** The facts that a write ended, as its answer names them. */
-export const namedIn = (ended: readonly MemoryRow[]): Pick<Remembered, "superseded"> =>
-  ended.length === 0 ? {} : { superseded: ended.map(({ id, text }) => ({ id, text })) };
-
 /** Decides writes on the stored rows, one after another, and applies each. Rejects a write that arrived before an erasure. */
 export class DecidedWrites implements Erasable {
   readonly #deps: DecidedWritesDependencies;
@@ -73,37 +73,43 @@ export class DecidedWrites implements Erasable {
   }
 
   /** Decides a write in its turn, and applies it. `decide` answers "again" to get a new draft. */
-  write<T extends Memory | Remembered[]>(
+  write(
     owner: Owner,
-    { once, noted }: { once: IdempotencyKey | undefined; noted?: ((answer: T) => void) | undefined },
-    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>> | "again">,
-  ): Promise<Result<T>> {
+    {
+      once,
+      noted,
+    }: { once?: IdempotencyKey | undefined; noted?: ((answer: Remembered[]) => void) | undefined },
+    decide: (draft: MemoryDraft) => Promise<Result<Decided> | "again">,
+  ): Promise<Result<Remembered[]>> {
     const { current: epoch } = this.#deps.erasureEpoch;
     const arrived = this.#scopeErasures;
     return this.#pending.inTurn(async () => {
-      const known = this.#replay<T>(once);
+      const known = this.#replay(once);
       if (known !== null) return known;
       const decided = await this.#decide({ once, epoch, arrived }, decide);
       if ("result" in decided) return decided.result;
-      const { answer, memoryIds, superseded, vectors, draft } = decided;
+      const { rows, formerIds = [], vectors, draft } = decided;
+      // A later memory of the same write may have changed it.
+      const last = rows.map((one) => ({
+        ...one,
+        row: draft.version(one.row.id, one.row.version) ?? one.row,
+      }));
+      const answer = last.map(answerOf);
       const { put, forget } = draft.write;
       const { transactions, answers, alarms, now } = this.#deps;
-      const kept = once && {
-        once,
-        answer: referenceTo(answer, draft, superseded),
-        memoryIds: [...memoryIds],
-      };
+      const memoryIds = [...formerIds, ...last.map(({ row }) => row.id)];
+      const saved = once && { once, answer: last.map(referenceTo), memoryIds };
       if (put.length === 0 && forget.length === 0) {
         transactions.atomically(() => {
-          if (kept !== undefined) answers.saveOf(kept, now());
+          if (saved !== undefined) answers.saveOf(saved, now());
           noted?.(answer);
         });
-        if (kept !== undefined) alarms.scheduleBy(answers.nextDue(now()));
+        if (saved !== undefined) alarms.scheduleBy(answers.nextDue(now()));
         return ok(this.#withIndexing(answer));
       }
       const intent = transactions.atomically(() => {
         noted?.(answer);
-        return this.#pending.note({ owner, put, forget, ...(kept && { answer: kept }) });
+        return this.#pending.note({ owner, put, forget, ...(saved && { answer: saved }) });
       });
       const outcome = await this.#pending.apply(intent, { vectors, first: true });
       const isCertain = outcome === "done" || (outcome === "pending" && noted !== undefined);
@@ -119,10 +125,10 @@ export class DecidedWrites implements Erasable {
   }
 
   /** Decides a write when no older one is pending; or returns the result that needs none. */
-  async #decide<T extends Memory | Remembered[]>(
+  async #decide(
     { once, epoch, arrived }: { once: IdempotencyKey | undefined; epoch: number; arrived: number },
-    decide: (draft: MemoryDraft) => Promise<Result<Decided<T>> | "again">,
-  ): Promise<(Decided<T> & { draft: MemoryDraft }) | { result: Result<T> }> {
+    decide: (draft: MemoryDraft) => Promise<Result<Decided> | "again">,
+  ): Promise<(Decided & { draft: MemoryDraft }) | { result: Result<Remembered[]> }> {
     const { table, erasureEpoch, now } = this.#deps;
     for (;;) {
       // No write is accepted while an older one is pending: retries would pile up.
@@ -130,7 +136,7 @@ export class DecidedWrites implements Erasable {
       // A write from before an erasure must not come after it.
       if (epoch !== erasureEpoch.current) return { result: fail("erased_meanwhile") };
       // The pending write may have been the same request.
-      const answered = this.#replay<T>(once);
+      const answered = this.#replay(once);
       if (answered !== null) return { result: answered };
       const forgetCount = this.#pending.forgetCount;
       const draft = new MemoryDraft(table, table.clock.next(now()));
@@ -146,27 +152,21 @@ export class DecidedWrites implements Erasable {
   }
 
   /** The answer of the first request with this key; null if a memory in it is deleted. */
-  #replay<T extends Memory | Remembered[]>(once: IdempotencyKey | undefined): Result<T> | null {
+  #replay(once: IdempotencyKey | undefined): Result<Remembered[]> | null {
     const { answers, table, now } = this.#deps;
-    const kept = answers.replay<Reference>(once, now());
-    if (kept === null || !kept.ok) return kept;
-    const answer = resolveReference(kept.value, (versions) => table.numbered(versions));
-    // The same operation made the reference, so the shapes agree.
-    return answer === null ? null : ok(this.#withIndexing(answer as T));
+    const saved = answers.replay<Reference[]>(once, now());
+    if (saved === null || !saved.ok) return saved;
+    const answer = resolveReferences(saved.value, (versions) => table.numbered(versions));
+    return answer && ok(this.#withIndexing(answer));
   }
 
   /** The answer, with `indexing` in each memory. */
-  #withIndexing<T extends Memory | Remembered[]>(answer: T): T {
-    const memories: readonly Memory[] = Array.isArray(answer) ? answer.map((one) => one.memory) : [answer];
-    const waiting = this.#deps.index.waiting(memories.map(({ version }) => version));
-    const add = (memory: Memory): Memory => ({
-      ...memory,
-      indexing: waiting.has(memory.version) ? "lexical" : "full",
+  #withIndexing(answer: readonly Remembered[]): Remembered[] {
+    const waiting = this.#deps.index.waiting(answer.map(({ memory }) => memory.version));
+    return answer.map(({ memory, ...rest }) => {
+      const indexing = waiting.has(memory.version) ? "lexical" : "full";
+      return { memory: { ...memory, indexing }, ...rest };
     });
-    // The same shape, with one field more in each memory.
-    return (
-      Array.isArray(answer) ? answer.map((one) => ({ ...one, memory: add(one.memory) })) : add(answer)
-    ) as T;
   }
 
   /** The number of the last erasure of a scope. */

@@ -1,26 +1,22 @@
+import type { TextEmbedding } from "../../../src/platform/embeddings/embedder.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
-import { contentOf, memoryOf, type Owner } from "../../../src/domain/memory/record.ts";
+import { contentOf, type Owner } from "../../../src/domain/memory/record.ts";
 import { rememberIn } from "../../../src/domain/memory/rules.ts";
 import { targetOf } from "../../../src/domain/memory/stored-match.ts";
 import { currentOf } from "../../../src/domain/memory/versions.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
-import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { RememberBody } from "../../../src/domain/schema/memory.ts";
-import type { Prepared, Remembered } from "../../../src/contract/user-memory.ts";
-import { conditionFailure, type Decided, namedIn, withPathPrefix } from "./decided-writes.ts";
+import type { Prepared } from "../../../src/contract/user-memory.ts";
+import type { AnsweredRow } from "./answer-reference.ts";
+import { conditionFailure, withPathPrefix } from "./decided-writes.ts";
 import type { MemoryDraft } from "./memory-draft.ts";
 import type { SimilarMemories } from "./similar-memories.ts";
 
 /** The time of the message that a fact cites, if its owner states it there; null otherwise. */
 export type StatedAt = (body: RememberBody) => number | null;
 
-export type RememberedRow = {
-  row: MemoryRow;
-  ended: readonly MemoryRow[];
-  candidate: Prepared;
-  rest: Omit<Remembered, "memory">;
-};
+export type RememberedRow = AnsweredRow & { candidate: Prepared };
 
 /** Decides one memory. `path`: of its fields, if it is one of many. */
 export function rememberOne(
@@ -46,7 +42,7 @@ export function rememberOne(
     row,
     ended,
     candidate,
-    rest: { created, ...(replaced && { replaced }), ...(others && { similar: others }), ...namedIn(ended) },
+    rest: { created, ...(replaced && { replaced }), ...(others && { similar: others }) },
   });
 }
 
@@ -62,19 +58,11 @@ function placeTaken(draft: MemoryDraft, { waited: id, status, by }: Prepared): P
   return status === "quarantined" ? by : { ...by, waitedAs: waited.id };
 }
 
-/** The memories of one call as its answer. */
-export const rememberedOf = (draft: MemoryDraft, done: readonly RememberedRow[]): Decided<Remembered[]> => ({
-  // A later memory of the same call may have changed it.
-  answer: done.map(({ row, rest }) => ({
-    memory: memoryOf(draft.version(row.id, row.version) ?? row),
-    ...rest,
-  })),
-  memoryIds: done.map(({ row }) => row.id),
-  superseded: done.map(({ ended }) => ended.map(({ version }) => version)),
-  // A stored memory may have kept its own text.
-  vectors: new Map(
-    done.flatMap(({ row, candidate }) =>
-      embeddedText(contentOf(candidate)) === embeddedText(row) ? [[row.version, candidate.vector]] : [],
-    ),
-  ),
-});
+/** The vectors of a call's memories, by version. */
+export const vectorsOf = (remembered: readonly RememberedRow[]): Map<number, TextEmbedding> =>
+  new Map(
+    remembered
+      // A stored memory may have kept its own text.
+      .filter(({ row, candidate }) => embeddedText(contentOf(candidate)) === embeddedText(row))
+      .map(({ row, candidate }) => [row.version, candidate.vector]),
+  );

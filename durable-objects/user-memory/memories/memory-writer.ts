@@ -2,7 +2,7 @@ import type { Embedder, TextEmbedding } from "../../../src/platform/embeddings/e
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { embedOne } from "../../../src/platform/embeddings/embed.ts";
 import { identityOf, textOf } from "../../../src/domain/memory/identity.ts";
-import { bodyOf, type NewMemory, memoryOf, type Owner } from "../../../src/domain/memory/record.ts";
+import { bodyOf, type NewMemory, type Owner } from "../../../src/domain/memory/record.ts";
 import { patchedText, patchIn, restoreIn } from "../../../src/domain/memory/corrections.ts";
 import { states, targetOf } from "../../../src/domain/memory/stored-match.ts";
 import { currentOf } from "../../../src/domain/memory/versions.ts";
@@ -18,15 +18,9 @@ import { turn } from "../../../src/platform/turn.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import { importIn } from "./memory-import.ts";
-import {
-  conditionFailure,
-  type DecidedWrites,
-  namedIn,
-  NOT_NOTED,
-  withPathPrefix,
-} from "./decided-writes.ts";
+import { conditionFailure, type DecidedWrites, NOT_NOTED, withPathPrefix } from "./decided-writes.ts";
 import { MemoryDraft } from "./memory-draft.ts";
-import { type RememberedRow, rememberedOf, rememberOne, type StatedAt } from "./memory-remember.ts";
+import { type RememberedRow, rememberOne, type StatedAt, vectorsOf } from "./memory-remember.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import type { PendingWrites } from "./pending-writes.ts";
 import { decideRelease, type ReleasedRow } from "./review.ts";
@@ -83,10 +77,10 @@ export class MemoryWriter {
       noted?: (remembered: readonly Remembered[]) => void;
     },
   ): Promise<Result<Remembered[]>> {
-    return this.#deps.writes.write<Remembered[]>(owner, { once, noted }, async (draft) => {
+    return this.#deps.writes.write(owner, { once, noted }, async (draft) => {
       if (!isWanted()) return fail("not_found");
       const { similar } = this.#deps;
-      const done: RememberedRow[] = [];
+      const rows: RememberedRow[] = [];
       const candidates = memories.map((one) => this.#restating(one, draft.time));
       let citations = 0;
       const cited: StatedAt = (body) => (citations++ < CITATIONS ? statedAt(body) : null);
@@ -97,9 +91,9 @@ export class MemoryWriter {
         const path = memories.length === 1 ? undefined : `body.memories[${i}]`;
         const one = rememberOne(draft, owner, candidate, { path, statedAt: cited, similar });
         if (!one.ok) return one;
-        done.push(one.value);
+        rows.push(one.value);
       }
-      return ok(rememberedOf(draft, done));
+      return ok({ rows, vectors: vectorsOf(rows) });
     });
   }
 
@@ -209,7 +203,7 @@ export class MemoryWriter {
     { condition, once }: MemoryChange,
     decide: (draft: MemoryDraft, current: MemoryRow, rules: RulesByPredicate) => Promise<Result<ReleasedRow>>,
   ): Promise<Result<Released>> {
-    return this.#deps.writes.write<Released>(owner, { once }, async (draft) => {
+    const written = await this.#deps.writes.write(owner, { once }, async (draft) => {
       const current = currentOf(draft, this.#deps.table.idOf(id) ?? id);
       if (current === null) return fail("not_found");
       const unmet = conditionFailure(condition, current);
@@ -219,18 +213,16 @@ export class MemoryWriter {
       const decided = await decide(draft, current, rules.value);
       if (!decided.ok) return decided;
       const { row, ended = [] } = decided.value;
-      const { version, id: changedId } = row;
       const text = embeddedText(row);
       const vectors = new Map<number, TextEmbedding>();
       // A quarantined memory has no vector yet.
       if (text !== embeddedText(current) || current.status !== row.status)
-        vectors.set(version, await embedOne(this.#deps.embedder, text));
-      return ok({
-        answer: { ...memoryOf(row), ...namedIn(ended) },
-        memoryIds: [current.id, changedId],
-        superseded: [ended.map((one) => one.version)],
-        vectors,
-      });
+        vectors.set(row.version, await embedOne(this.#deps.embedder, text));
+      return ok({ rows: [{ row, ended, rest: { created: false } }], formerIds: [current.id], vectors });
     });
+    if (!written.ok) return written;
+    const [changed] = written.value;
+    if (changed === undefined) throw new Error("a change has one memory");
+    return ok({ ...changed.memory, ...(changed.superseded && { superseded: changed.superseded }) });
   }
 }

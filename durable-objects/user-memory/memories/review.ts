@@ -1,7 +1,7 @@
 import { errors, fail, type Failure, ok, type Result } from "../../../src/domain/errors.ts";
 import { identityOf } from "../../../src/domain/memory/identity.ts";
 import type { RulesByPredicate } from "../../../src/domain/memory/predicates.ts";
-import { memoryOf, type Owner, releasedBodyOf, type Writer } from "../../../src/domain/memory/record.ts";
+import { type Owner, releasedBodyOf, type Writer } from "../../../src/domain/memory/record.ts";
 import { releaseIn } from "../../../src/domain/memory/rules.ts";
 import { currentOf } from "../../../src/domain/memory/versions.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
@@ -10,13 +10,9 @@ import type { ReviewedMemory } from "../../../src/domain/schema/review.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import { rulingOf } from "../../../src/platform/prepare-memories.ts";
-import type {
-  Remembered,
-  ReviewedMany,
-  Reviewing,
-  ReviewRequest,
-} from "../../../src/contract/user-memory.ts";
-import { conditionFailure, DecidedWrites, namedIn, NOT_DELETED, NOT_NOTED } from "./decided-writes.ts";
+import type { ReviewedMany, Reviewing, ReviewRequest } from "../../../src/contract/user-memory.ts";
+import type { AnsweredRow } from "./answer-reference.ts";
+import { conditionFailure, type DecidedWrites, NOT_DELETED, NOT_NOTED } from "./decided-writes.ts";
 import type { DueMemories } from "./due-memories.ts";
 import { MemoryDraft } from "./memory-draft.ts";
 import type { MemoryForgetter } from "./memory-forgetter.ts";
@@ -89,36 +85,30 @@ export class Review {
   ): Promise<Result<ReviewedMemory[]>> {
     const { table, writes } = this.#deps;
     const failed = new Map<string, Failure>();
-    let released: readonly string[] = [];
-    const how = { once: undefined, ...(!isFirst && { noted: () => {} }) };
-    const written = await writes.write<Remembered[]>(owner, how, async (draft) => {
-      const done: { id: string; row: MemoryRow; ended: readonly MemoryRow[] }[] = [];
+    /** The id under which each waited. */
+    let released: string[] = [];
+    const how = isFirst ? {} : { noted: () => {} };
+    const written = await writes.write(owner, how, async (draft) => {
+      const rows: AnsweredRow[] = [];
+      released = [];
       for (const { id, condition } of slice) {
         if (failed.has(id)) continue;
         const current = currentOf(draft, table.idOf(id) ?? id);
-        const unmet = current === null ? fail("not_found") : conditionFailure(condition, current);
         const decided =
-          current === null || unmet !== null
-            ? (unmet ?? fail("not_found"))
-            : await decideRelease(draft, owner, { current, by, rules });
+          current === null
+            ? fail("not_found")
+            : (conditionFailure(condition, current) ??
+              (await decideRelease(draft, owner, { current, by, rules })));
         if (!decided.ok) {
           failed.set(id, decided);
           // It may have changed the draft already.
           return "again";
         }
-        done.push({ id, row: decided.value.row, ended: decided.value.ended ?? [] });
+        const { row, ended = [] } = decided.value;
+        rows.push({ row, ended, rest: { created: false } });
+        released.push(id);
       }
-      released = done.map(({ id }) => id);
-      return ok({
-        answer: done.map(({ row, ended }) => ({
-          // A later memory of the slice may have changed it.
-          memory: memoryOf(draft.version(row.id, row.version) ?? row),
-          created: false,
-          ...namedIn(ended),
-        })),
-        memoryIds: [],
-        vectors: new Map(),
-      });
+      return ok({ rows, vectors: new Map() });
     });
     if (!written.ok) return written;
     const items = new Map(

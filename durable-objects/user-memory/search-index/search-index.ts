@@ -127,8 +127,13 @@ export class SearchIndex extends SqlStore implements Erasable {
        LIMIT ?1`,
       [limit],
     );
-    const texts = new Map(this.documents.read(waiting.map(({ n }) => n)).map(({ n, text }) => [n, text]));
+    const texts = this.textsOf(waiting.map(({ n }) => n));
     return waiting.map((one) => ({ ...one, text: texts.get(one.n) ?? "" }));
+  }
+
+  /** The texts of these documents, as far as they exist. */
+  textsOf(numbers: readonly number[]): Map<number, string> {
+    return new Map(this.documents.read(numbers).map(({ n, text }) => [n, text]));
   }
 
   /** True if any document waits for a vector. */

@@ -2,7 +2,6 @@ import type { Embedder, Vector } from "../../../src/platform/embeddings/embedder
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import type { QuotaGuard } from "../core/quota-guard.ts";
 import type { EmbeddingTarget, SearchIndex } from "../search-index/search-index.ts";
-import type { IndexedText } from "../search-index/vector-store.ts";
 import { turn } from "../../../src/platform/turn.ts";
 import type { Transactions } from "../core/transactions.ts";
 
@@ -90,12 +89,10 @@ export class Embedding {
 
   async #embedBatch(documents: readonly { n: number; text: string }[]): Promise<boolean> {
     const { index, transactions, embedder, lexicon } = this.#deps;
+    const texts = documents.map(({ text }) => text);
     let vectors: Vector[];
     try {
-      vectors = await embedder.embed(
-        documents.map(({ text }) => text),
-        { withinMs: EMBED_WITHIN_MS },
-      );
+      vectors = await embedder.embed(texts, { withinMs: EMBED_WITHIN_MS });
     } catch (error) {
       console.error({ message: "the embedder failed", model: embedder.model, error: String(error) });
       index.embeddingFailed(documents.map(({ n }) => n));
@@ -103,30 +100,21 @@ export class Embedding {
     }
     const words = await lexicon();
     const { model, dimensions } = embedder;
-    const indexed: IndexedText[] = [];
+    const pieces: (Uint16Array | null)[] = [];
     let cut = 0;
-    for (const [i, { text }] of documents.entries()) {
-      indexed.push({
-        model,
-        dimensions,
-        vector: vectors[i] ?? null,
-        pieces: words && distinctPieces(words, text),
-      });
+    for (const { text } of documents) {
+      pieces.push(words && distinctPieces(words, text));
       cut += text.length;
-      if (cut >= TURN_CHARACTERS) {
-        await turn();
-        cut = 0;
-      }
+      if (cut < TURN_CHARACTERS) continue;
+      await turn();
+      cut = 0;
     }
     transactions.atomically(() => {
-      const stored = new Map(
-        index.documents.read(documents.map(({ n }) => n)).map(({ n, text }) => [n, text]),
-      );
-      for (const [i, { n, text }] of documents.entries()) {
-        const one = indexed[i];
+      const stored = index.textsOf(documents.map(({ n }) => n));
+      for (const [i, { n, text }] of documents.entries())
         // A message that was replaced meanwhile still waits, for the vector of its new text.
-        if (one !== undefined && (stored.get(n) ?? text) === text) index.attach(n, one);
-      }
+        if ((stored.get(n) ?? text) === text)
+          index.attach(n, { model, dimensions, vector: vectors[i] ?? null, pieces: pieces[i] ?? null });
     });
     return true;
   }

@@ -36,8 +36,13 @@ export class VectorSync implements VectorMirror, Erasable {
     this.#deps = deps;
     this.#copies = new MessageCopies(sql);
     this.store = new VectorStore(sql, this, deps.cache);
-    const read = (model: string, numbers: readonly number[]) => this.#read(model, numbers);
-    this.outbox = new VectorOutbox({ sql, vectors, owner: () => this.#owner(), read, now });
+    this.outbox = new VectorOutbox({
+      sql,
+      vectors,
+      owner: () => this.#owner(),
+      read: (model, numbers) => this.#read(model, numbers),
+      now,
+    });
   }
 
   put(n: number, model: string): void {
@@ -74,8 +79,10 @@ export class VectorSync implements VectorMirror, Erasable {
 
   /** Sends these versions' vectors again, for a reindex. */
   putAgain(model: string, versions: readonly number[]): void {
-    const stored = this.store.read(model, versions).map(({ n }) => n);
-    this.outbox.putAgain(model, stored);
+    this.outbox.putAgain(
+      model,
+      this.store.rows.read(model, versions).map(({ n }) => n),
+    );
     this.#wake();
   }
 
@@ -136,17 +143,14 @@ export class VectorSync implements VectorMirror, Erasable {
   }
 
   #read(model: string, numbers: readonly number[]): OutgoingVector[] {
-    const rows = new Map(
-      this.#deps.table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
-    );
+    const memories = this.#deps.table.numbered(numbers.filter((n) => !isMessage(n)));
+    const rows = new Map(memories.map((row) => [row.version, row]));
     const tombstones = new TombstoneRanges(this.#deps.sql).all();
-    return this.store.read(model, numbers).flatMap(({ n, values }) => {
-      if (tombstones.some(([first, last]) => n >= first && n <= last)) return [];
-      if (isMessage(n)) return [{ n, kind: "message", values }];
-      const row = rows.get(n);
-      if (row === undefined) return [];
-      const { kind, scope } = row;
-      return [{ n, kind, values, ...(scope !== null && { scope }) }];
+    return this.store.read(model, numbers).flatMap((one): OutgoingVector[] => {
+      if (tombstones.some(([first, last]) => one.n >= first && one.n <= last)) return [];
+      if (isMessage(one.n)) return [{ ...one, kind: "message" }];
+      const { kind, scope = null } = rows.get(one.n) ?? {};
+      return kind === undefined ? [] : [{ ...one, kind, ...(scope !== null && { scope }) }];
     });
   }
 }

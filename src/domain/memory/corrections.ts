@@ -3,7 +3,7 @@ import { refuseForeignFields } from "../schema/memory-fields.ts";
 import type { PatchMemoryBody } from "../schema/memory.ts";
 import { type Ruled, type Ruling, conflict, oppositesAt } from "./contradictions.ts";
 import type { Draft } from "./draft.ts";
-import { wordsOf } from "./merge.ts";
+import { tripleText } from "./identity.ts";
 import { changesOf, provenanceOf, type Writer } from "./record.ts";
 import type { MemoryRow } from "./table.ts";
 import { outranks } from "./trust.ts";
@@ -46,12 +46,12 @@ export function patchedText(current: MemoryRow, body: PatchMemoryBody): string {
   const isSentence =
     current.subject !== null && current.source?.message !== undefined && body.object !== null;
   return (saysItsTriple(current) || isSentence) && body.object !== undefined
-    ? wordsOf({ ...current, object: body.object })
+    ? tripleText({ ...current, object: body.object })
     : current.text;
 }
 
 const saysItsTriple = (row: MemoryRow): boolean =>
-  row.subject !== null && row.predicate !== null && row.text === wordsOf(row);
+  row.subject !== null && row.predicate !== null && row.text === tripleText(row);
 
 /** Changes a memory. The former version stays in the history. `dedupeKey`: of the text after the change. */
 export function patchIn(
@@ -60,8 +60,9 @@ export function patchIn(
   { body, dedupeKey, by, ruling }: { body: PatchMemoryBody; dedupeKey: string; by: Writer; ruling: Ruling },
 ): Result<Ruled> {
   if (outranks(current.trust, by.trust)) return fail("trust_too_low");
-  const refusals: [path: string, message: string][] = [];
-  refuseForeignFields(current.kind, body, (path, message) => void refusals.push([path, message]));
+  const refusals: { path: string; message: string }[] = [];
+  const refuse = (path: string, message: string) => void refusals.push({ path, message });
+  refuseForeignFields(current.kind, body, refuse);
   const changes: Partial<MemoryRow> = {
     ...changesOf(body, current),
     ...(body.tags !== undefined && { tags: [...new Set(body.tags)] }),
@@ -70,16 +71,13 @@ export function patchIn(
     dedupeKey,
   };
   if (body.object !== undefined && (current.subject === null || current.predicate === null))
-    refusals.push(["object", "goes with a subject and a predicate"]);
+    refuse("object", "goes with a subject and a predicate");
   if (body.object === null && body.text === undefined && current.object !== null && saysItsTriple(current))
-    refusals.push(["object", "is what the memory says: say it in a text, or forget the memory"]);
+    refuse("object", "is what the memory says: say it in a text, or forget the memory");
   if (changes.validTo !== undefined && changes.validTo !== null && changes.validTo <= current.validFrom)
-    refusals.push(["validTo", "is not after validFrom"]);
-  if (isOver(body, draft.time)) refusals.push(["expiresAt", NOT_AHEAD]);
-  if (refusals.length > 0)
-    return fail("invalid_request", {
-      details: refusals.map(([path, message]) => ({ path, message })),
-    });
+    refuse("validTo", "is not after validFrom");
+  if (isOver(body, draft.time)) refuse("expiresAt", NOT_AHEAD);
+  if (refusals.length > 0) return fail("invalid_request", { details: refusals });
   const signed = { ...changes, ...signedBy(by, current, changes) };
   return changeFact(draft, current, { changes: signed, by, ruling });
 }
@@ -88,7 +86,7 @@ export function patchIn(
 function signedBy(by: Writer, row: MemoryRow, changes: Partial<MemoryRow>): Partial<MemoryRow> {
   if (!changesAnything(row, changes)) return {};
   const { writtenBy: _former, ...provenance } = row.provenance ?? {};
-  return { trust: by.trust, provenance: provenanceOf({}, { ...provenance, ...by }) };
+  return { trust: by.trust, provenance: provenanceOf({ ...provenance, ...by }) };
 }
 
 /** Ends the wait of a quarantined memory, which is then deleted in a day. */

@@ -13,33 +13,17 @@ import { hash16 } from "../hash.ts";
 export type Identity = { id: string | null; how: "supersede" | "replace" | "merge"; dedupeKey: string };
 
 /** The fields that decide on the identity. */
-type IdentifyingFields = Pick<
-  RememberBody,
-  | "kind"
-  | "scope"
-  | "subject"
-  | "predicate"
-  | "key"
-  | "title"
-  | "externalId"
-  | "dedupe"
-  | "object"
-  | "cardinality"
-> & { text: string };
+type IdentifyingFields = Omit<RememberBody, "status"> & { text: string };
 
 /** The text of a memory; a fact without one has the words of its triple. */
-export const textOf = ({
-  text,
-  subject,
-  predicate,
-  object,
-}: Omit<IdentifyingFields, "text"> & { text?: string | undefined }): string =>
-  text ?? tripleText({ subject, predicate, object });
+export const textOf = (body: RememberBody): string => body.text ?? tripleText(body);
+
+type Triple = { subject?: string | null; predicate?: string | null; object?: string | null };
 
 /** The words of a triple, with single spaces. */
-export const tripleText = (triple: Pick<IdentifyingFields, "subject" | "predicate" | "object">): string =>
-  [triple.subject, triple.predicate, triple.object]
-    .filter((part) => part !== undefined)
+export const tripleText = ({ subject = null, predicate = null, object = null }: Triple): string =>
+  [subject, predicate, object]
+    .filter((part) => part !== null)
     .join(" ")
     .replace(/\s+/gu, " ")
     .trim();
@@ -53,12 +37,10 @@ export async function identityOf(
   const dedupeKey = await dedupeKeyOf(fields);
   const name = nameOf(fields);
   // A quarantined memory has an id apart from the memory that it may replace.
-  if (quarantined)
-    return {
-      id: await hashOf(owner, "quarantined", name?.parts ?? null, dedupeKey),
-      how: "merge",
-      dedupeKey,
-    };
+  if (quarantined) {
+    const id = await hashOf(owner, "quarantined", name?.parts ?? null, dedupeKey);
+    return { id, how: "merge", dedupeKey };
+  }
   if (name === null) return { id: null, how: "merge", dedupeKey };
   return { id: await hashOf(owner, ...name.parts), how: name.how, dedupeKey };
 }
@@ -66,12 +48,10 @@ export async function identityOf(
 /** The hash of kind, scope and text; of an incomplete triple, its subject or predicate too; of many, the triple. */
 function dedupeKeyOf(fields: IdentifyingFields): Promise<string> {
   const { kind = "fact", scope, subject, predicate, object, text } = fields;
-  if (isOfMany(fields))
-    return hashOf(
-      kind,
-      scope ?? null,
-      ...[subject, predicate, object ?? text].map((one) => normalise(one ?? "")),
-    );
+  if (isOfMany(fields)) {
+    const triple = [subject, predicate, object ?? text].map((one) => normalise(one ?? ""));
+    return hashOf(kind, scope ?? null, ...triple);
+  }
   // The same text about another subject is another fact. A whole triple has an id of its own.
   const triple = subject !== undefined && predicate !== undefined;
   const about = [subject, predicate].map((name) => (name === undefined ? null : normalise(name)));

@@ -7,13 +7,6 @@ import type { MemoryRow } from "./table.ts";
 import { outranks } from "./trust.ts";
 import { changesAnything } from "./versions.ts";
 
-export const wordsOf = ({ subject, predicate, object }: MemoryRow): string =>
-  tripleText({
-    ...(subject !== null && { subject }),
-    ...(predicate !== null && { predicate }),
-    ...(object !== null && { object }),
-  });
-
 /** The full content of the candidate. */
 export function replacement(row: MemoryRow, candidate: NewMemory): Partial<MemoryRow> {
   const { createdAt, updatedAt, validFrom } = candidate.body;
@@ -50,7 +43,7 @@ export function merged(row: MemoryRow, candidate: NewMemory): Result<Partial<Con
   if (tags.length > limits.tags) return overLimitTogether("tags", `${limits.tags} tags`);
   if (metadata !== null && byteLength(JSON.stringify(metadata)) > limits.metadata)
     return overLimitTogether("metadata", `${limits.metadata.toLocaleString("en-US")} bytes of JSON`);
-  const fresh = body.text ?? (row.text === wordsOf(row) ? textOf(body) : row.text);
+  const fresh = body.text ?? (row.text === tripleText(row) ? textOf(body) : row.text);
   const text = firstSpelling(row.text, fresh);
   // An unchanged text keeps its key.
   const dedupeKey = text === row.text ? row.dedupeKey : candidate.identity.dedupeKey;

@@ -22,19 +22,13 @@ export const writtenText = (message: MessageText): string =>
     .slice(0, limits.searchableText)
     .toWellFormed();
 
-function partsText(
-  content: unknown,
-  isTaken: (part: unknown) => part is { text: string } = isTextPart,
-): string {
+function partsText(content: unknown, isTaken = isTextPart): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content
-    .map((part: unknown) => {
-      if (typeof part === "string") return part;
-      return isTaken(part) ? part.text : "";
-    })
-    .filter((text) => text !== "")
-    .join("\n");
+  const texts = content.map((part: unknown) =>
+    isTaken(part) ? part.text : typeof part === "string" ? part : "",
+  );
+  return texts.filter((text) => text !== "").join("\n");
 }
 
 /** Reasoning is not searched: it holds guesses and rejected answers. */

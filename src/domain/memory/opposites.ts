@@ -93,18 +93,13 @@ export function oppositesOf(
 
 /** The opposites that a tenant's rules name, of each predicate: a pair is named by the rule of either. */
 export function namedOpposites(rules: RulesByPredicate): (predicate: string) => readonly string[] {
-  const named = new Map<string, string[]>();
-  const add = (one: string, other: string) => {
-    const known = named.get(one);
-    if (known === undefined) named.set(one, [other]);
-    else known.push(other);
-  };
-  for (const [predicate, { opposites = [] }] of rules)
-    for (const other of opposites) {
-      // A fact would end itself.
-      if (other === predicate) continue;
-      add(predicate, other);
-      add(other, predicate);
-    }
-  return (predicate) => named.get(normalise(predicate)) ?? [];
+  const pairs = [...rules].flatMap(([predicate, { opposites = [] }]) =>
+    // A fact would end itself.
+    opposites.filter((other) => other !== predicate).map((other) => [predicate, other] as const),
+  );
+  const named = Map.groupBy(
+    [...pairs, ...pairs.map(([one, other]) => [other, one] as const)],
+    ([one]) => one,
+  );
+  return (predicate) => named.get(normalise(predicate))?.map(([, other]) => other) ?? [];
 }

@@ -63,13 +63,10 @@ const CONFIDENT = 0.7;
 export function statusOf({
   status,
   source,
-  score,
+  score = 1,
   quarantineBelow = CONFIDENT,
 }: RememberBody): MemoryRow["status"] {
-  if (status !== undefined) return status;
-  return source?.extractor !== undefined && score !== undefined && score < quarantineBelow
-    ? "quarantined"
-    : "active";
+  return status ?? (source?.extractor !== undefined && score < quarantineBelow ? "quarantined" : "active");
 }
 
 /** The columns that a caller sets; null is unset. */
@@ -90,39 +87,34 @@ export type Content = Pick<
   | "dedupeKey"
 >;
 
-export function contentOf({
-  body,
-  identity,
+type Stated = Pick<NewMemory, "body" | "identity" | "status" | "by">;
+export const contentOf = ({ body, identity, status, by }: Stated): Content => ({
+  kind: body.kind ?? "fact",
   status,
-  by,
-}: Pick<NewMemory, "body" | "identity" | "status" | "by">): Content {
-  return {
-    kind: body.kind ?? "fact",
-    status,
-    ...NO_COLUMNS,
-    ...setIn(body, columnFields),
-    text: textOf(body),
-    subjectNorm: normalisedOr(body.subject),
-    predicateNorm: normalisedOr(body.predicate),
-    keyNorm: normalisedOr(body.key),
-    tags: [...new Set(body.tags)],
-    attributes: attributesOf(body),
-    trust: by.trust,
-    provenance: provenanceOf(body, by),
-    metadata: body.metadata ?? null,
-    dedupeKey: identity.dedupeKey,
-  };
-}
+  ...NO_COLUMNS,
+  ...setIn(body, columnFields),
+  text: textOf(body),
+  subjectNorm: normalisedOr(body.subject),
+  predicateNorm: normalisedOr(body.predicate),
+  keyNorm: normalisedOr(body.key),
+  tags: [...new Set(body.tags)],
+  attributes: attributesOf(body),
+  trust: by.trust,
+  provenance: provenanceOf(by, body.source),
+  metadata: body.metadata ?? null,
+  dedupeKey: identity.dedupeKey,
+});
 
 /** Sources of one memory that are kept; the last ones. */
 const SOURCES = 32;
 
 /** Cairn's notes on a written memory; null if there are none. */
 export function provenanceOf(
-  { source }: Pick<RememberBody, "source">,
   { writtenBy, sources = [], reasons = [], conflictsWith, waitedAs }: Provenance,
+  source?: MemorySource,
 ): Provenance | null {
-  const all = distinct([...(source === undefined ? [] : [source]), ...sources]);
+  const given = [...(source === undefined ? [] : [source]), ...sources];
+  const all = [...new Map(given.map((one) => [JSON.stringify(one), one])).values()];
   const provenance: Provenance = {
     ...(writtenBy !== undefined && Object.keys(writtenBy).length > 0 && { writtenBy }),
     ...(all.length > 1 && { sources: all.slice(-SOURCES) }),
@@ -144,22 +136,13 @@ export function withSources(
   by: Provenance,
 ): Provenance | null {
   const { reasons = by.reasons, conflictsWith = by.conflictsWith, waitedAs } = added;
-  const given = [...(body.source === undefined ? [] : [body.source]), ...(added.sources ?? [])];
-  return provenanceOf(
-    {},
-    {
-      ...(by.writtenBy && { writtenBy: by.writtenBy }),
-      sources: distinct([...sourcesOf(row), ...given]),
-      ...(reasons && { reasons }),
-      ...(conflictsWith !== undefined && { conflictsWith }),
-      ...(waitedAs !== undefined && { waitedAs }),
-    },
-  );
+  const sources = [
+    ...sourcesOf(row),
+    ...(body.source === undefined ? [] : [body.source]),
+    ...(added.sources ?? []),
+  ];
+  return provenanceOf({ writtenBy: by.writtenBy, sources, reasons, conflictsWith, waitedAs });
 }
-
-const distinct = (sources: readonly MemorySource[]): MemorySource[] => [
-  ...new Map(sources.map((source) => [JSON.stringify(source), source])).values(),
-];
 
 /** The values of the fields that a body has; null removes a field. */
 const givenIn = <Name extends FieldName>(body: FieldValues, names: readonly Name[]) =>
@@ -226,23 +209,11 @@ export function newRow(
 }
 
 /** The body that makes this row. */
-export function bodyOf(row: MemoryRow): RememberBody & { text: string } {
-  const {
-    id: _id,
-    userId: _userId,
-    version: _version,
-    recordedAt: _recordedAt,
-    status: _status,
-    trust: _trust,
-    writtenBy: _writtenBy,
-    sources: _sources,
-    reasons: _reasons,
-    conflictsWith: _conflictsWith,
-    waitedAs: _waitedAs,
-    ...body
-  } = memoryOf(row);
-  return body;
-}
+export const bodyOf = (row: MemoryRow): RememberBody & { text: string } => ({
+  kind: row.kind,
+  ...statementOf(row),
+  ...timesOf(row),
+});
 
 /** The body of a released memory. It is true from the release on, unless its caller set `validFrom`. */
 export function releasedBodyOf(row: MemoryRow, time: number): RememberBody & { text: string } {
@@ -254,28 +225,34 @@ export function releasedBodyOf(row: MemoryRow, time: number): RememberBody & { t
 export const fieldsOf = (row: MemoryRow): SetFields<FieldName> =>
   setIn({ ...row, ...row.attributes }, fieldNames);
 
+const statementOf = (row: MemoryRow) => ({
+  text: row.text,
+  ...(row.tags.length > 0 && { tags: row.tags }),
+  // The schema accepts only JSON.
+  ...(row.metadata !== null && { metadata: row.metadata as NonNullable<Memory["metadata"]> }),
+  ...fieldsOf(row),
+});
+
+const timesOf = ({ createdAt, updatedAt, validFrom, validTo, supersededAt }: MemoryRow) => ({
+  createdAt,
+  updatedAt,
+  validFrom,
+  ...set("validTo", least(validTo, supersededAt)),
+});
+
 /** A memory as callers see it: fields that are unset are absent. */
-export function memoryOf(row: MemoryRow): Memory {
-  return {
-    id: row.id,
-    userId: row.userId,
-    kind: row.kind,
-    status: row.status,
-    version: row.version,
-    text: row.text,
-    ...(row.tags.length > 0 && { tags: row.tags }),
-    // The schema accepts only JSON.
-    ...(row.metadata !== null && { metadata: row.metadata as NonNullable<Memory["metadata"]> }),
-    ...fieldsOf(row),
-    trust: row.trust,
-    ...row.provenance,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    validFrom: row.validFrom,
-    ...set("validTo", least(row.validTo, row.supersededAt)),
-    recordedAt: row.recordedAt,
-  };
-}
+export const memoryOf = (row: MemoryRow): Memory => ({
+  id: row.id,
+  userId: row.userId,
+  kind: row.kind,
+  status: row.status,
+  version: row.version,
+  ...statementOf(row),
+  trust: row.trust,
+  ...row.provenance,
+  ...timesOf(row),
+  recordedAt: row.recordedAt,
+});
 
 /** A version of a memory's history, with its end. */
 export const pastMemoryOf = (row: MemoryRow): PastMemory => ({

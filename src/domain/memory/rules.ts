@@ -178,7 +178,7 @@ export function releaseIn(
     const row = amend(draft, quarantined, {
       status: "active",
       trust: by.trust,
-      provenance: provenanceOf({}, by),
+      provenance: provenanceOf(by),
       ...(ruled.body.validTo !== undefined && { validTo: ruled.body.validTo }),
     });
     return ok({ row, created: false, ended: before });
