@@ -83,7 +83,7 @@ export class FreePages extends SqlStore {
   }
 
   #row(): Row {
-    return this.sql.exec<Row>("SELECT * FROM free_pages").one();
+    return this.one<Row>("SELECT * FROM free_pages");
   }
 }
 

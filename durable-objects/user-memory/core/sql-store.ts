@@ -18,6 +18,12 @@ export abstract class SqlStore {
     return this.sql.exec<Row>(statement, ...bindings).toArray();
   }
 
+  /** The only row. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as below
+  protected one<Row extends Record<string, Value>>(statement: string, bindings: Bindings = []): Row {
+    return this.sql.exec<Row>(statement, ...bindings).one();
+  }
+
   /** The first row; null without one. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the row, as with `exec` of SqlStorage
   protected row<Row extends Record<string, Value>>(statement: string, bindings: Bindings = []): Row | null {
@@ -32,7 +38,7 @@ export abstract class SqlStore {
   /** The only value of the only row. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the column
   protected value<T extends Value = number>(statement: string, bindings: Bindings = []): T {
-    const [value] = Object.values(this.sql.exec<Record<string, T>>(statement, ...bindings).one());
+    const [value] = Object.values(this.one<Record<string, T>>(statement, bindings));
     // The statement selects one column.
     return value as T;
   }

@@ -9,7 +9,15 @@ export type StoredVector = { n: number; vector: Quantised };
 /** The stored row of a document: its vector, or null if it has none, and its word pieces, or null until they are cut. */
 type StoredText = { model: string; vector: Quantised | null; pieces: Uint16Array | null };
 /** Some rows of a range: the vectors of one model, and the pieces of all, one after the other. */
-export type Block = { rows: number; last: number; vectors: StoredVector[]; pieces: Uint16Array };
+type Block = { rows: number; vectors: StoredVector[]; pieces: Uint16Array };
+/** A value of each column for the whole block, one after the other. */
+type BlockRow = {
+  rows: number;
+  last: number | null;
+  numbers: string | null;
+  vectors: ArrayBuffer | null;
+  pieces: ArrayBuffer | null;
+};
 
 /** Rows that one statement reads: 0.5 MB of 1,024 dimensions. */
 const BLOCK = 512;
@@ -161,29 +169,17 @@ export class VectorRows extends SqlStore {
    */
   *blocks([from, to]: PositionRange, model: string): Generator<Block> {
     for (let end = to; ;) {
-      const { rows, last, numbers, vectors, pieces } = this.sql
-        .exec<{
-          rows: number;
-          last: number | null;
-          numbers: string | null;
-          vectors: ArrayBuffer | null;
-          pieces: ArrayBuffer | null;
-        }>(
-          `SELECT COUNT(*) AS "rows", MIN(n) AS last,
-             group_concat(n) FILTER (WHERE model = id) AS numbers,
-             CAST(group_concat(vector, '') FILTER (WHERE model = id) AS BLOB) AS vectors,
-             CAST(group_concat(pieces, '') AS BLOB) AS pieces
-           FROM (SELECT *, ${MODEL} AS id FROM vectors WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?)`,
-          model,
-          from,
-          end,
-          BLOCK,
-        )
-        .one();
+      const { rows, last, numbers, vectors, pieces } = this.one<BlockRow>(
+        `SELECT COUNT(*) AS "rows", MIN(n) AS last,
+           group_concat(n) FILTER (WHERE model = id) AS numbers,
+           CAST(group_concat(vector, '') FILTER (WHERE model = id) AS BLOB) AS vectors,
+           CAST(group_concat(pieces, '') AS BLOB) AS pieces
+         FROM (SELECT *, ${MODEL} AS id FROM vectors WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?)`,
+        [model, from, end, BLOCK],
+      );
       if (last === null) return;
       yield {
         rows,
-        last,
         vectors:
           numbers === null || vectors === null ? [] : separated(numbers.split(",").map(Number), vectors),
         pieces: new Uint16Array(pieces ?? new ArrayBuffer(0)),
@@ -195,13 +191,11 @@ export class VectorRows extends SqlStore {
 
   /** The vectors of a model in a range, the greatest `most` of them: their number, and the least of these. */
   greatest(model: string, [from, to]: PositionRange, most: number): { count: number; last: number } {
-    return this.sql
-      .exec<{ count: number; last: number }>(
-        `SELECT COUNT(*) AS count, ifnull(MIN(n), 0) AS last FROM (
-           SELECT n FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?)`,
-        ...[model, from, to, most],
-      )
-      .one();
+    return this.one(
+      `SELECT COUNT(*) AS count, ifnull(MIN(n), 0) AS last FROM (
+         SELECT n FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?)`,
+      [model, from, to, most],
+    );
   }
 }
 

@@ -85,6 +85,6 @@ export class WordMerger extends SqlStore {
   }
 
   #row(): Row {
-    return this.sql.exec<Row>("SELECT due_at, merging, rounds FROM word_merge").one();
+    return this.one<Row>("SELECT due_at, merging, rounds FROM word_merge");
   }
 }

@@ -184,12 +184,10 @@ export class VectorOutboxRows extends SqlStore {
   /** Vectors not known to be in Vectorize yet, and not known to be gone from it. */
   pending(): { put: number; remove: number } {
     if (!this.bound) return { put: 0, remove: 0 };
-    return this.sql
-      .exec<{ put: number; remove: number }>(
-        `SELECT COUNT(*) FILTER (WHERE wanted = 1) AS put, COUNT(*) FILTER (WHERE wanted = 0) AS remove
-         FROM vector_outbox WHERE state <> 'done'`,
-      )
-      .one();
+    return this.one(
+      `SELECT COUNT(*) FILTER (WHERE wanted = 1) AS put, COUNT(*) FILTER (WHERE wanted = 0) AS remove
+       FROM vector_outbox WHERE state <> 'done'`,
+    );
   }
 
   /** The models whose vectors Vectorize may have of memories. */
