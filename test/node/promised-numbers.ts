@@ -109,7 +109,7 @@ const context = rows(
   ["{0.3} for `entries` and `summary`", share("entries", "summary")],
   ["{0.1} for `reflections`", share("reflections")],
   ["more than {1,500} characters is cut", valueOf("src/domain/conversation/stored-text.ts", "ITEM")],
-  ["the last {20} messages of the thread count", valueOf(`${object}/context/prompted-turns.ts`, "HELD")],
+  ["the last {20} messages of the thread count", valueOf(`${object}/context/turn-names.ts`, "HELD")],
   [
     "`budget` ({2,000} tokens, {100} to {100,000})",
     valueOf("src/worker/use-cases/context.ts", "BUDGET"),

@@ -1,3 +1,4 @@
+import type { PlacedSection } from "../../../src/contract/user-memory.ts";
 import {
   type ContextItem,
   type NumberedPlace,
@@ -9,7 +10,6 @@ import { day, oneLine, quoted } from "../../../src/domain/conversation/stored-te
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import type { Hit } from "../../../src/domain/schema/recall.ts";
-import type { PlacedSection } from "../../../src/contract/user-memory.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import { isMessage, positionOf, seqOf } from "../core/position.ts";
 import type { MemoryDocuments } from "../memories/memory-documents.ts";
@@ -25,9 +25,10 @@ import { parsed } from "../threads/message-documents.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
-import { type ContextStore, keyOf } from "./context-store.ts";
+import { type ContextStore, keyOf, type Rendering } from "./context-store.ts";
+import { type Section, textOf } from "./fitted-sections.ts";
+import type { InstructionMessages } from "./instruction-messages.ts";
 import { NO_SHARED, type SharedItems, sharedKey } from "./shared-owners.ts";
-import type { StandingMessages } from "./standing-messages.ts";
 
 export type ItemDependencies = {
   store: ContextStore;
@@ -37,26 +38,15 @@ export type ItemDependencies = {
   entries: EntryStore;
   stores: ThreadStores;
   messages: ThreadMessages;
-  standing: StandingMessages;
+  instructions: InstructionMessages;
 };
 
 /** The place of a hit, and its score. */
 export type ScoredPlace = { place: Place; score: number };
-
-/** `lost`: the number of places where nothing is any more. */
-export type ResolvedSection = { layer: LayerName; items: ContextItem[]; lost: number };
-
-/** The finds at the places of a block, by their numbers. */
-type FoundRows = {
-  rows: ReadonlyMap<number, MemoryRow>;
-  /** Ids of memories that have ended. */
-  expired: ReadonlySet<string>;
-  read: ReadonlyMap<number, DocumentOfMessage>;
-  there: ReadonlySet<number>;
-  threads: ReadonlyMap<number, string>;
-  shared: SharedItems;
-  now: number;
-};
+type EntryPlace = Extract<Place, { key: string }>;
+type Block = Rendering & { sections: readonly PlacedSection[] };
+/** A stored block as it is now. `left`: its places without those where nothing is; `isReduced`: there are such. */
+export type BlockNow = { sections: Section[]; text: string; left: PlacedSection[]; isReduced: boolean };
 
 /** Reads the items at the places of hits and of stored blocks. */
 export class ContextItems {
@@ -78,80 +68,96 @@ export class ContextItems {
     });
   }
 
-  /** The items at the places of hits, with their scores. */
+  /** The items at places of hits, with their scores. */
   itemsOf(layer: LayerName, hits: readonly ScoredPlace[], now: number): ContextItem[] {
     const scores = new Map(hits.map(({ place, score }) => [keyOf(place), score]));
     const places = hits.map(({ place }) => place);
-    return this.itemsAt({ layer, places }, now).map((item) => ({
+    return this.itemsAt(layer, places, now).map((item) => ({
       ...item,
       score: scores.get(keyOf(item.place)) ?? 0,
     }));
   }
 
   /** The items at some places, those left out where nothing is any more. */
-  itemsAt(section: PlacedSection, now: number): ContextItem[] {
-    return this.resolve([section], now).flatMap(({ items }) => items);
+  itemsAt(layer: LayerName, places: Place[], now: number): ContextItem[] {
+    return this.sections([{ layer, places }], now).flatMap(({ items }) => items);
   }
 
-  /** Reads the items of a stored block; `shared`: those of shared owners. */
-  resolve(
-    sections: readonly PlacedSection[],
+  /** The same of several sections, read in one go; `shared`: the items of shared owners. */
+  sections(sections: readonly PlacedSection[], now: number, shared: SharedItems = NO_SHARED): Section[] {
+    const places = sections.flatMap((one) => one.places);
+    const itemAt = this.#reader(places, now, shared);
+    return sections.map(({ layer, places: own }) => ({
+      layer,
+      items: own.map((place) => itemAt(layer, place)).filter((item) => item !== null),
+    }));
+  }
+
+  /** Stored blocks by their names, read in one go. A shared owner that does not answer may be back later, so its places are left. */
+  blocks<Name>(
+    blocks: ReadonlyMap<Name, Block>,
     now: number,
     shared: SharedItems = NO_SHARED,
-  ): ResolvedSection[] {
-    const found = this.#read(sections, now, shared);
-    return sections.map(({ layer, places }) => {
-      const items = places.map((place) => this.#itemAt(layer, place, found));
-      const left = items.filter((item) => item !== null);
-      return { layer, items: left, lost: items.length - left.length };
-    });
+  ): Map<Name, BlockNow> {
+    const all = this.sections(
+      Array.from(blocks.values()).flatMap(({ sections }) => sections),
+      now,
+      shared,
+    ).values();
+    return new Map(
+      Array.from(blocks, ([name, block]) => {
+        const sections = block.sections.flatMap(() => all.next().value ?? []);
+        const left = block.sections.map(({ layer, places }, i) => {
+          const keys = new Set(sections[i]?.items.map(({ place }) => keyOf(place)));
+          const isLeft = (place: Place) =>
+            keys.has(keyOf(place)) || shared.get(sharedKey(layer, place)) === "away";
+          return { layer, places: places.filter(isLeft) };
+        });
+        const isReduced = block.sections.some(({ places }, i) => sections[i]?.items.length !== places.length);
+        return [name, { sections, text: textOf(sections, block), left, isReduced }];
+      }),
+    );
   }
 
-  /** Reads the rows of all places in one go. */
-  #read(sections: readonly PlacedSection[], now: number, shared: SharedItems): FoundRows {
+  /** Reads the rows of all places in one go, for the item at each; null where nothing is any more. */
+  #reader(
+    all: readonly Place[],
+    now: number,
+    shared: SharedItems,
+  ): (layer: LayerName, place: Place) => ContextItem | null {
     const { table, memorySource, documents, stores, messages } = this.#deps;
-    const numbers = sections.flatMap(({ places }) => places.flatMap(numbersOf));
-    const rows = new Map(
-      table.numbered(numbers.filter((n) => !isMessage(n))).map((row) => [row.version, row]),
-    );
+    const numbers = all.flatMap(numbersOf);
+    const versions = numbers.filter((n) => !isMessage(n));
+    const rows = new Map(table.numbered(versions).map((row) => [row.version, row]));
     // A later version may have set the time at which the memory ends.
     const former = [...rows.values()].filter(({ correctedAt }) => correctedAt !== null);
-    const expired = new Set(
-      memorySource.expiredAmong(
-        former.map(({ id }) => id),
-        now,
-      ),
-    );
+    const ids = former.map(({ id }) => id);
+    const expired = new Set(memorySource.expiredAmong(ids, now));
     const positions = numbers.filter(isMessage);
-    const read = new Map(
-      documents
-        .read(positions)
-        .filter(isOfMessage)
-        .map((document) => [document.n, document]),
-    );
-    const there = stores.messages.present(positions);
+    const ofMessages = documents.read(positions).filter(isOfMessage);
+    const texts = new Map(ofMessages.map((document) => [document.n, document]));
+    const present = stores.messages.present(positions);
     const threads = messages.threadsOf(positions);
-    return { rows, expired, read, there, threads, shared, now };
+    return (layer, place) => {
+      if ("key" in place) return this.#entryAt(place, now);
+      if ("compaction" in place) return this.#summaryAt(place);
+      if (place.owner !== undefined) {
+        const item = shared.get(sharedKey(layer, place));
+        return typeof item === "object" ? item : null;
+      }
+      const [document, thread, row] = [texts.get(place.n), threads.get(place.n), rows.get(place.n)];
+      if (document !== undefined && thread !== undefined && present.has(place.n))
+        return this.#messageAt(place, document, thread);
+      if (row === undefined || row.status !== "active" || expired.has(row.id)) return null;
+      if ((row.expiresAt ?? Infinity) < now) return null;
+      return memoryAt(layer, place, {
+        row,
+        before: place.was === undefined ? undefined : rows.get(place.was),
+      });
+    };
   }
 
-  /** The item at a place; null where nothing is any more. */
-  #itemAt(layer: LayerName, place: Place, found: FoundRows): ContextItem | null {
-    if ("key" in place) return this.#entryAt(place, found.now);
-    if ("compaction" in place) {
-      const { compactions } = this.#deps.stores;
-      const thread = { n: place.thread };
-      return compactions.has(thread, place.compaction)
-        ? summaryItem(compactions, thread, place.compaction)
-        : null;
-    }
-    if (place.owner !== undefined) {
-      const item = found.shared.get(sharedKey(layer, place));
-      return typeof item === "object" ? item : null;
-    }
-    return isMessage(place.n) ? this.#messageAt(place, found) : memoryAt(layer, place, found);
-  }
-
-  #entryAt(place: Extract<Place, { key: string }>, now: number): ContextItem | null {
+  #entryAt(place: EntryPlace, now: number): ContextItem | null {
     const { entries, store } = this.#deps;
     // An expired entry may not be deleted yet, and a later value may have taken its place.
     const live = entries.get(place.key, now);
@@ -159,50 +165,55 @@ export class ContextItems {
     return text === null ? null : lineOfEntry(place, text);
   }
 
-  #messageAt(place: NumberedPlace, { read, there, threads }: FoundRows): ContextItem | null {
-    const document = read.get(place.n);
-    const id = threads.get(place.n);
-    if (document === undefined || id === undefined || !there.has(place.n)) return null;
+  #summaryAt({ compaction, thread: n }: Extract<Place, { compaction: string }>): ContextItem | null {
+    const { compactions } = this.#deps.stores;
+    return compactions.has({ n }, compaction) ? summaryItem(compactions, { n }, compaction) : null;
+  }
+
+  #messageAt(place: NumberedPlace, document: DocumentOfMessage, thread: string): ContextItem | null {
     // Another message may have taken its place.
     if (place.standing !== undefined)
-      return this.#deps.standing.in(document, id).find((item) => keyOf(item.place) === keyOf(place)) ?? null;
+      return (
+        this.#deps.instructions.in(document, thread).find((item) => keyOf(item.place) === keyOf(place)) ??
+        null
+      );
     const { name, role } = document.message;
     const whole = withoutSpeaker(document.text, document.message);
     const [start, end] = place.passage ?? [0, whole.length];
     const text = `${start > 0 ? "… " : ""}${oneLine(whole.slice(start, end))}${end < whole.length ? " …" : ""}`;
     const speaker = `${name === undefined ? role : quoted(name)} said`;
     return {
-      id: `${id}:${seqOf(place.n)}`,
+      id: `${thread}:${seqOf(place.n)}`,
       place,
       shown: { text: `[${speaker} | ${day(document.createdAt)}${untilOf(place)}] ${text}` },
     };
   }
 
-  /** Keeps the values of entries, which have no history, as long as a block shows them. */
-  keepEntries(thread: number, items: readonly ContextItem[], now: number): void {
-    for (const { place } of items)
-      if ("key" in place) {
-        const entry = this.#deps.entries.get(place.key, now);
-        if (entry !== null && entry.version === place.version)
-          this.#deps.store.copyEntry(thread, place, {
-            text: valueText(entry.value),
-            expiresAt: entry.expiresAt ?? null,
-          });
-      }
+  /** Copies the values of entries, which have no history, for as long as a block shows them. */
+  copyEntries(thread: number, sections: readonly Section[], now: number): void {
+    const places = sections.flatMap(({ items }) => items.map(({ place }) => place));
+    for (const place of places.filter((one) => "key" in one)) {
+      const entry = this.#deps.entries.get(place.key, now);
+      if (entry?.version !== place.version) continue;
+      const copy = { text: valueText(entry.value), expiresAt: entry.expiresAt ?? null };
+      this.#deps.store.copyEntry(thread, place, copy);
+    }
   }
 
   #placeOf(hit: Hit, threads: ReadonlyMap<string, StoredThread | null>): Place | null {
     const { passage, threadId, seq, version, validTo, replacedAt } = hit;
     const end = validTo ?? replacedAt;
-    const until = end === undefined ? {} : { until: end };
-    const part = passage === undefined ? {} : { passage: [passage.start, passage.end] as const };
+    const more = {
+      ...(passage !== undefined && { passage: [passage.start, passage.end] as const }),
+      ...(end !== undefined && { until: end }),
+    };
     if (threadId === undefined || seq === undefined)
-      return version === undefined ? null : { n: version, ...part, ...until };
+      return version === undefined ? null : { n: version, ...more };
     const thread = threads.get(threadId) ?? null;
     if (thread === null) return null;
     // The recall has just found the message, and the item looks if it is there.
     const owner = this.#deps.stores.lineage.owner(thread, seq);
-    return { n: positionOf(owner, seq), ...part, ...until };
+    return { n: positionOf(owner, seq), ...more };
   }
 }
 
@@ -217,10 +228,10 @@ const valueText = (value: Uint8Array): string =>
     : `${decoder.decode(value.subarray(0, VALUE_BYTES))}… (cut)`;
 
 /** The item of an entry, with its value or the beginning of a long one. */
-export const entryItem = (place: Extract<Place, { key: string }>, value: Uint8Array): ContextItem =>
+export const entryItem = (place: EntryPlace, value: Uint8Array): ContextItem =>
   lineOfEntry(place, valueText(value));
 
-const lineOfEntry = (place: Extract<Place, { key: string }>, text: string): ContextItem => ({
+const lineOfEntry = (place: EntryPlace, text: string): ContextItem => ({
   id: place.key,
   place,
   shown: { text: `[${place.key}]: ${text}` },
@@ -244,17 +255,13 @@ const numbersOf = (place: Place): number[] =>
 function memoryAt(
   layer: LayerName,
   place: NumberedPlace,
-  { rows, expired, now }: FoundRows,
-): ContextItem | null {
-  const row = rows.get(place.n);
-  if (row === undefined || row.status !== "active" || expired.has(row.id)) return null;
-  if ((row.expiresAt ?? Infinity) < now) return null;
+  { row, before }: { row: MemoryRow; before: MemoryRow | undefined },
+): ContextItem {
   const item = memoryItem(layer, row, place);
-  if (place.was === undefined) return item;
-  if (place.was === place.n) return { ...item, shown: { text: `no longer true: ${item.shown.text}` } };
-  const before = rows.get(place.was);
   // The former version may be forgotten by itself.
-  return before === undefined
-    ? item
-    : { ...item, shown: { text: `${item.shown.text} (before: ${oneLine(before.text)})` } };
+  if (before === undefined) return item;
+  const { text } = item.shown;
+  const change =
+    place.was === place.n ? `no longer true: ${text}` : `${text} (before: ${oneLine(before.text)})`;
+  return { ...item, shown: { text: change } };
 }

@@ -7,6 +7,7 @@ import type {
 } from "../../../src/domain/schema/context.ts";
 import type { Place } from "../../../src/domain/context/item.ts";
 import type { PlacedSection } from "../../../src/contract/user-memory.ts";
+import type { Segment } from "../core/position.ts";
 
 /** Names a place, and no other. Another instruction in the place of one has another name. */
 export const keyOf = (place: Place): string =>
@@ -45,14 +46,17 @@ export type TurnBlock = Rendering & {
   abstained?: true;
   recallId?: string;
 };
+/** All of an answer. */
+export type RunBlock = TurnBlock & { stable: PlacedSection[] };
+/** A turn's block, and its row. */
+export type StoredTurn = { block: TurnBlock; thread: number };
+
 /** The turn of a message of the user, by its hash: the seq of the user's message before it is `from` at least, and below `to`. */
 export type TurnPlace = { hash: string; from: number; to: number };
 /** A turn, by its place in the thread, and by the name that its prompt counts. */
-export type AskedTurn = { place: TurnPlace | null; counted: string };
-/** A turn's block, and where it is kept. */
-export type KeptTurn = { block: TurnBlock; thread: number };
-/** All of an answer. */
-export type RunBlock = TurnBlock & { stable: PlacedSection[] };
+export type TurnQuery = { place: TurnPlace | null; counted: string };
+/** A stretch of a thread, which another thread may own. */
+type Stretch = Pick<Segment, "n" | "to">;
 
 /** The name of the turn at a place. Names of one message are in the order of their turns. */
 export const placedName = ({ hash, from }: { hash: string; from: number }): string =>
@@ -96,9 +100,10 @@ export class ContextStore {
     );
   }
 
-  /** The blocks of these turns; of a turn of several threads, that of the first. */
-  turns(threads: readonly number[], turns: readonly string[]): Map<string, KeptTurn> {
-    const found = this.#sql
+  /** The blocks of these turns, of a thread and those that it was forked from; of a turn of several, that of the first. */
+  turns(line: Iterable<Stretch>, turns: readonly string[]): Map<string, StoredTurn> {
+    const threads = Array.from(line, ({ n }) => n);
+    const rows = this.#sql
       .exec<{ thread: number; turn: string; body: string }>(
         `SELECT thread, substr(name, 6) AS turn, body FROM context_blocks
          WHERE thread IN (SELECT value FROM json_each(?)) AND name IN (SELECT 'turn:' || value FROM json_each(?))`,
@@ -108,7 +113,7 @@ export class ContextStore {
       .toArray()
       .toSorted((a, b) => threads.indexOf(b.thread) - threads.indexOf(a.thread));
     return new Map(
-      found.map(({ thread, turn, body }) => [turn, { thread, block: JSON.parse(body) as TurnBlock }]),
+      rows.map(({ thread, turn, body }) => [turn, { thread, block: JSON.parse(body) as TurnBlock }]),
     );
   }
 
@@ -116,14 +121,14 @@ export class ContextStore {
    * The names of turns that have a block, else null. A place has the last one of its range: an earlier one is of a message that is
    * deleted. Of an origin (`to`: its last shared seq), a fork has the turns up to the fork.
    */
-  keptNames(line: readonly { n: number; to: number }[], turns: readonly AskedTurn[]): (string | null)[] {
+  turnNames(line: Iterable<Stretch>, turns: readonly TurnQuery[]): (string | null)[] {
     const ranges = turns.flatMap(({ place, counted }, i) => [
       [i, 1, counted, `${counted}!`],
       ...(place === null
         ? []
         : [[i, 0, placedName(place), placedName({ hash: place.hash, from: place.to })]]),
     ]);
-    const found = this.#sql
+    const rows = this.#sql
       .exec<{ i: number; turn: string }>(
         `SELECT range.value ->> 0 AS i, substr(max(name), 6) AS turn
          FROM json_each(?1) AS range CROSS JOIN json_each(?2) AS line CROSS JOIN context_blocks
@@ -132,17 +137,17 @@ export class ContextStore {
          WHERE range.value ->> 1 = 1 OR CAST(substr(name, ?3) AS INTEGER) < line.value ->> 'to'
          GROUP BY range.key ORDER BY range.value ->> 1 DESC`,
         JSON.stringify(ranges),
-        JSON.stringify(line),
+        JSON.stringify(Array.from(line, ({ n, to }) => ({ n, to }))),
         -SEQ_DIGITS,
       )
       .toArray();
-    const names = new Map(found.map(({ i, turn }) => [i, turn]));
+    const names = new Map(rows.map(({ i, turn }) => [i, turn]));
     return turns.map((_, i) => names.get(i) ?? null);
   }
 
   putTurn(thread: number, turn: string, block: TurnBlock, now: number): void {
     this.#put(thread, `turn:${turn}`, { block, now });
-    // Once in 64 turns: a caller may ask for turns that are never said.
+    // Once in 64 turns: a caller may ask for turns that no message follows.
     if (oneIn64(turn))
       this.#sql.exec(
         `DELETE FROM context_blocks WHERE thread = ?1 AND name IN (
@@ -154,7 +159,7 @@ export class ContextStore {
   }
 
   /** Stores what is left of a turn's block. */
-  reduceTurn({ thread, block }: KeptTurn, turn: string): void {
+  reduceTurn(thread: number, turn: string, block: TurnBlock): void {
     this.#reduce(thread, `turn:${turn}`, block);
   }
 

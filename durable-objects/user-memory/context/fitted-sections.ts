@@ -4,15 +4,24 @@ import type { ContextItem, Shown } from "../../../src/domain/context/item.ts";
 import { type LayerName, rulesOf } from "../../../src/domain/context/layers/rules.ts";
 import type { CountTokens } from "../../../src/domain/context/tokens.ts";
 import type { ContextCandidate, ContextSection } from "../../../src/domain/schema/context.ts";
-import type { PlacedSection } from "../../../src/contract/user-memory.ts";
+import type { PlannedLayer } from "../../../src/domain/context/plan.ts";
+import type { LayerFound, PlacedSection } from "../../../src/contract/user-memory.ts";
 import { keyOf, type Rendering, shownKeys } from "./context-store.ts";
-import type { FoundLayer } from "./layer-search.ts";
 
 export type Section = { layer: LayerName; items: readonly ContextItem[] };
+/** The items of a layer's section, the best first. */
+export type FoundLayer = Omit<LayerFound, "recalled"> & { layer: PlannedLayer; name: LayerName };
 export type Fitted = { sections: Section[]; meta: ContextSection[]; candidates: ContextCandidate[] };
 
 /** The form of a block: its look, and how its tokens are counted. */
 export type Form = Rendering & { count: CountTokens };
+
+/** Items that no search found, as those of a layer. */
+export const layerOf = (
+  layer: PlannedLayer,
+  items: readonly ContextItem[],
+  name: LayerName = layer.layer.type,
+): FoundLayer => ({ layer, name, items, ms: 0, status: "ok" });
 
 /** An item as a block shows it. */
 function shownIn({ shown, id }: ContextItem, { sources }: Rendering): Shown {
@@ -50,38 +59,52 @@ type Fitting = {
   hiding?: ReadonlySet<ContextItem>;
 };
 
-/** The items of a layer that are new to the prompt, and those that it has. */
-type NewsOfLayer = FoundLayer & { name: LayerName; known: readonly ContextItem[] };
+/** A layer whose items are new to the prompt. `known`: those that it has; `fits`: the new ones that fit. */
+type FittedLayer = FoundLayer & { known: readonly ContextItem[]; fits: ContextItem[] };
 
 /** Chooses what fits the budget, in tokens. Each item is shown once, in the first layer that has it. */
-export function fittedSections(
-  found: readonly (FoundLayer & { name: LayerName })[],
-  fitting: Fitting,
-): Fitted {
-  const layers = newsOf(found, fitting);
-  const chosen = choiceOf(layers, fitting);
-  const shows = new Set(chosen.flat());
+export function fittedSections(found: readonly FoundLayer[], fitting: Fitting): Fitted {
+  const layers = fittedLayers(found, fitting);
+  const shows = new Set(layers.flatMap(({ fits }) => fits));
   const isLeftOut = (item: ContextItem) => !shows.has(item) && shownKeys(item.place).length > 1;
   if (fitting.hiding === undefined && layers.some(({ items }) => items.some(isLeftOut)))
     return fittedSections(found, { ...fitting, hiding: shows });
   return {
-    sections: sectionsOf(layers, chosen).filter(({ items }) => items.length > 0),
-    meta: layers.map((layer, i) => metaOf(layer, chosen[i] ?? [], fitting)),
-    candidates: layers.flatMap(({ name, items, known }, i) => {
-      const fits = new Set(chosen[i]);
-      return [
-        ...items.map((item) => candidateOf(name, item, fits.has(item) ? "fits" : "budget")),
-        ...known.map((item) => candidateOf(name, item, "known")),
-      ];
-    }),
+    sections: sectionsOf(layers).filter(({ items }) => items.length > 0),
+    meta: layers.map((layer) => metaOf(layer, fitting)),
+    candidates: layers.flatMap(({ name, items, known }) => [
+      ...items.map((item) => candidateOf(name, item, shows.has(item) ? "fits" : "budget")),
+      ...known.map((item) => candidateOf(name, item, "known")),
+    ]),
   };
 }
 
+/** The layers with what fits of each. */
+function fittedLayers(found: readonly FoundLayer[], fitting: Fitting): FittedLayer[] {
+  const { budget, form } = fitting;
+  const { format, count } = form;
+  const news = newsOf(found, fitting);
+  const places = fitted(
+    news.map(({ layer, name, items }) => {
+      const costs = items.map((item) => weightOf([item], form));
+      const scores = items.map(({ score = 0 }) => score);
+      const order = rulesOf(layer.layer).order?.(scores, costs);
+      return { ...layer, around: count(sectionFrame(name, format)), costs, order };
+    }),
+    budget - tokensOf(blockFrame(format), count),
+  );
+  const layers = news.map((one, i) => ({
+    ...one,
+    fits: (places[i] ?? []).flatMap((at) => one.items[at] ?? []),
+  }));
+  // A tokenizer may count more for the whole than for its parts.
+  while (tokensOf(textOf(sectionsOf(layers), form), count) > budget)
+    if (layers.findLast(({ fits }) => fits.length > 0)?.fits.pop() === undefined) break;
+  return layers;
+}
+
 /** As many new items of each layer as it shows at most. */
-function newsOf(
-  found: readonly (FoundLayer & { name: LayerName })[],
-  { shown, hiding }: Fitting,
-): NewsOfLayer[] {
+function newsOf(found: readonly FoundLayer[], { shown, hiding }: Fitting): Omit<FittedLayer, "fits">[] {
   const seen = new Set(shown);
   return found.map((one) => {
     const { layer } = one.layer;
@@ -96,45 +119,19 @@ function newsOf(
   });
 }
 
-/** The items of each layer that fit. */
-function choiceOf(layers: readonly NewsOfLayer[], { budget, form }: Fitting): ContextItem[][] {
-  const { format, count } = form;
-  const kept = fitted(
-    layers.map(({ layer, name, items }) => {
-      const costs = items.map((item) => weightOf([item], form));
-      const scores = items.map(({ score = 0 }) => score);
-      const order = rulesOf(layer.layer).order?.(scores, costs);
-      return {
-        min: layer.min,
-        max: layer.max,
-        around: count(sectionFrame(name, format)),
-        costs,
-        ...(order !== undefined && { order }),
-      };
-    }),
-    budget - tokensOf(blockFrame(format), count),
-  );
-  const chosen = layers.map(({ items }, i) => (kept[i] ?? []).flatMap((at) => items[at] ?? []));
-  // A tokenizer may count more for the whole than for its parts.
-  while (tokensOf(textOf(sectionsOf(layers, chosen), form), count) > budget)
-    if (chosen.findLast(({ length }) => length > 0)?.pop() === undefined) break;
-  return chosen;
-}
-
-const sectionsOf = (layers: readonly NewsOfLayer[], chosen: readonly ContextItem[][]): Section[] =>
-  layers.map(({ name }, i) => ({ layer: name, items: chosen[i] ?? [] }));
+const sectionsOf = (layers: readonly FittedLayer[]): Section[] =>
+  layers.map(({ name, fits }) => ({ layer: name, items: fits }));
 
 const metaOf = (
-  { layer, name, items, ms, status }: NewsOfLayer,
-  some: readonly ContextItem[],
+  { layer, name, items, fits, ms, status }: FittedLayer,
   { block, form }: Fitting,
 ): ContextSection => ({
   layer: name,
   slot: layer.slot,
   block,
-  tokens: sectionTokens({ layer: name, items: some }, form),
-  items: some.length,
-  dropped: items.length - some.length,
+  tokens: sectionTokens({ layer: name, items: fits }, form),
+  items: fits.length,
+  dropped: items.length - fits.length,
   ms,
   status,
 });

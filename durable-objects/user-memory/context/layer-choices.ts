@@ -15,7 +15,7 @@ import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import { entryItem, summaryItem } from "./context-items.ts";
-import type { StandingMessages } from "./standing-messages.ts";
+import type { InstructionMessages } from "./instruction-messages.ts";
 
 /** Versions that a layer chooses from: pinned ones, and so many of the important and of the newest. */
 const CONSIDERED = 64;
@@ -26,7 +26,7 @@ type ChoiceDependencies = {
   memorySource: MemoryDocuments;
   entries: EntryStore;
   compactions: CompactionStore;
-  standing: StandingMessages;
+  instructions: InstructionMessages;
 };
 /** The time, scope and thread that layers are chosen for. */
 export type ChoiceScope = { now: number; scope: string | undefined; thread: StoredThread | null };
@@ -46,13 +46,20 @@ export class LayerChoices {
       layers.map((planned) => {
         const { layer } = planned;
         const chosen = rulesOf(layer).choose?.(layer, source) ?? [];
-        return [planned, chosen.map((one) => ("row" in one ? rowItem(layer.type, one) : one))];
+        return [
+          planned,
+          chosen.map((one) => {
+            if (!("row" in one)) return one;
+            const { row, ...more } = one;
+            return memoryItem(layer.type, row, { n: row.version, ...more });
+          }),
+        ];
       }),
     );
   }
 
   #source({ now, scope, thread }: ChoiceScope): LayerSource {
-    const { memorySource, entries, compactions, standing } = this.#deps;
+    const { memorySource, entries, compactions, instructions } = this.#deps;
     // Two layers with the same kind and tags share one read.
     const read = new Map<string, MemoryRow[]>();
     return {
@@ -64,7 +71,7 @@ export class LayerChoices {
         return known;
       },
       successors: (versions) => new Set(memorySource.supersededBy(versions).keys()),
-      instructions: () => standing.holding(),
+      instructions: () => instructions.holding(),
       entries: ({ prefix, keys, n }) => {
         const found =
           prefix === undefined
@@ -105,8 +112,3 @@ export class LayerChoices {
     return table.numbered([...new Set(versions)]);
   }
 }
-
-const rowItem = (
-  layer: PlannedLayer["layer"]["type"],
-  { row, replaces }: { row: MemoryRow; replaces?: true },
-): ContextItem => memoryItem(layer, row, { n: row.version, ...(replaces === true && { replaces }) });

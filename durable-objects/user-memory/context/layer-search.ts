@@ -1,5 +1,5 @@
 import type { LayerQuery } from "../../../src/domain/context/layers/layer.ts";
-import { type LayerName, rulesOf } from "../../../src/domain/context/layers/rules.ts";
+import { rulesOf } from "../../../src/domain/context/layers/rules.ts";
 import { type PlannedLayer, searches } from "../../../src/domain/context/plan.ts";
 import { worthShowing } from "../../../src/domain/context/worth-showing.ts";
 import { isSmallTalk } from "../../../src/domain/context/small-talk.ts";
@@ -8,18 +8,22 @@ import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.t
 import type { ContextRequest, LayerFound, Recall } from "../../../src/contract/user-memory.ts";
 import type { RecallService } from "../recall/recall-service.ts";
 import { CANDIDATES } from "../recall/retrievers.ts";
-import type { ContextItems, ScoredPlace } from "./context-items.ts";
+import type { ContextItems } from "./context-items.ts";
+import type { FoundLayer } from "./fitted-sections.ts";
 import type { SharedOwners } from "./shared-owners.ts";
 
-/** The items of a layer, the best first. */
-export type FoundLayer = Omit<LayerFound, "recalled"> & { layer: PlannedLayer };
+type SearchDependencies = {
+  recall: RecallService;
+  items: ContextItems;
+  shared: SharedOwners;
+  now: () => number;
+};
 
-/** The finds of a layer's search in this object: places, since the items there may be deleted until the answer is made. */
-type FoundPlaces = Omit<LayerFound, "items"> & { name: LayerName; hits: readonly ScoredPlace[] };
-
-/** `confidence`: of the layer `recalled`. */
+/** The finds of a layer's search in one object. Its items are read for the answer: they may be deleted until then. */
+type Finds = Omit<LayerFound, "items"> & { items: () => LayerFound["items"] };
+/** The finds of a layer in each object. `confidence`: of the layer `recalled`. */
 export type Searched = {
-  layers: readonly { layer: PlannedLayer; own: FoundPlaces; shared: readonly LayerFound[] }[];
+  layers: readonly { layer: PlannedLayer; finds: readonly Finds[] }[];
   confidence?: number;
   abstained?: true;
 };
@@ -38,47 +42,26 @@ const MOST_HITS = 100;
 
 /** Searches by the query, for each layer that does, in this object and in those of shared owners. */
 export class LayerSearch {
-  readonly #recall: RecallService;
-  readonly #items: ContextItems;
-  readonly #shared: SharedOwners;
-  readonly #now: () => number;
+  readonly #deps: SearchDependencies;
 
-  constructor({
-    recall,
-    items,
-    shared,
-    now,
-  }: {
-    recall: RecallService;
-    items: ContextItems;
-    shared: SharedOwners;
-    now: () => number;
-  }) {
-    this.#recall = recall;
-    this.#items = items;
-    this.#shared = shared;
-    this.#now = now;
+  constructor(deps: SearchDependencies) {
+    this.#deps = deps;
   }
 
   async search(request: ContextRequest): Promise<Searched> {
     const layers = request.layers.filter(({ layer }) => searches(layer));
     if (layers.length === 0) return { layers: [] };
-    const [own, ...others] = await Promise.all([
-      this.#searchOwn(request),
-      ...(request.owners ?? []).map((owner) => this.#ofOwner(owner, { request, layers })),
+    const objects = await Promise.all([
+      this.#inOwn(request, layers),
+      ...(request.owners ?? []).map((owner) => this.#inShared(owner, request, layers)),
     ]);
-    const recalled = [own, ...others].flat().flatMap((one) => one.recalled ?? []);
+    const recalled = objects.flat().flatMap((one) => one.recalled ?? []);
     const abstains =
       request.answerable !== "off" &&
       recalled.length > 0 &&
       recalled.every(({ isAnswerable }) => !isAnswerable);
     return {
-      layers: own.flatMap((one, i) => {
-        const layer = layers[i];
-        return layer === undefined
-          ? []
-          : [{ layer, own: one, shared: others.flatMap((all) => all[i] ?? []) }];
-      }),
+      layers: layers.map((layer, i) => ({ layer, finds: objects.flatMap((all) => all[i] ?? []) })),
       ...(recalled.length > 0 && { confidence: Math.max(...recalled.map(({ confidence }) => confidence)) }),
       ...(abstains && { abstained: true as const }),
     };
@@ -86,58 +69,48 @@ export class LayerSearch {
 
   /** The items of what a search found that still exist. */
   found({ layers }: Searched): Map<PlannedLayer, FoundLayer> {
-    return new Map(
-      layers.map(({ layer, own, shared }) => [layer, merged([this.#itemsOf(own), ...shared], layer)]),
-    );
+    return new Map(layers.map(({ layer, finds }) => [layer, merged(finds, layer)]));
   }
 
-  /** Searches this object alone, for another one's context. */
+  /** Searches this object alone, for another one's context: in the order of the layers that search. */
   async own(request: SearchRequest): Promise<LayerFound[]> {
-    return (await this.#searchOwn(request)).map((one) => this.#itemsOf(one));
+    const layers = request.layers.filter(({ layer }) => searches(layer));
+    const finds = await this.#inOwn(request, layers);
+    return finds.map(({ items, ...one }) => ({ ...one, items: items() }));
   }
 
-  #itemsOf({ name, hits, ...found }: FoundPlaces): LayerFound {
-    return { ...found, items: this.#items.itemsOf(name, hits, this.#now()) };
-  }
-
-  /** Searches this object, in the order of the layers that search. */
-  #searchOwn(request: SearchRequest): Promise<FoundPlaces[]> {
-    return Promise.all(
-      request.layers.filter(({ layer }) => searches(layer)).map((layer) => this.#searchLayer(request, layer)),
-    );
+  #inOwn(request: SearchRequest, layers: readonly PlannedLayer[]): Promise<Finds[]> {
+    return Promise.all(layers.map(({ layer }) => this.#searchLayer(request, layer)));
   }
 
   /** Searches a shared owner. Finds nothing, and the status says why, if its object fails or is late. */
-  async #ofOwner(
+  async #inShared(
     owner: UserHash,
-    { request, layers }: { request: ContextRequest; layers: readonly PlannedLayer[] },
-  ): Promise<LayerFound[]> {
+    request: ContextRequest,
+    layers: readonly PlannedLayer[],
+  ): Promise<Finds[]> {
+    const { shared, now } = this.#deps;
     const ms = Math.max(...layers.map(({ layer }) => queryOf(layer)?.timeoutMs ?? SEARCH_MS));
-    const began = this.#now();
+    const began = now();
     try {
-      return await withDeadline(this.#shared.search(owner, request), ms);
+      const found = await withDeadline(shared.search(owner, request), ms);
+      return found.map(({ items, ...one }) => ({ ...one, items: () => items }));
     } catch (error) {
       console.error({ message: "a shared owner does not answer", error: String(error) });
-      const status = error instanceof DeadlineExceeded ? ("late" as const) : ("failed" as const);
-      return layers.map(() => ({ items: [], ms: this.#now() - began, status }));
+      return layers.map(() => nothing(error, now() - began));
     }
   }
 
-  async #searchLayer(request: SearchRequest, { layer }: PlannedLayer): Promise<FoundPlaces> {
-    const began = this.#now();
-    const found = (some: Partial<FoundPlaces>): FoundPlaces => ({
-      name: layer.type,
-      hits: [],
-      ms: this.#now() - began,
-      status: "ok",
-      ...some,
-    });
+  async #searchLayer(request: SearchRequest, layer: PlannedLayer["layer"]): Promise<Finds> {
+    const { now } = this.#deps;
+    const began = now();
     try {
-      return found(await this.#hitsOf(request, layer));
+      const found = await this.#hitsOf(request, layer);
+      return { ...found, ms: now() - began, status: "ok" };
     } catch (error) {
-      if (error instanceof DeadlineExceeded) return found({ status: "late" });
-      console.error({ message: "a layer of a context failed", layer: layer.type, error: String(error) });
-      return found({ status: "failed" });
+      if (!(error instanceof DeadlineExceeded))
+        console.error({ message: "a layer of a context failed", layer: layer.type, error: String(error) });
+      return nothing(error, now() - began);
     }
   }
 
@@ -145,43 +118,51 @@ export class LayerSearch {
   async #hitsOf(
     request: SearchRequest,
     layer: PlannedLayer["layer"],
-  ): Promise<Partial<Pick<FoundPlaces, "hits" | "recalled">>> {
+  ): Promise<Pick<Finds, "items" | "recalled">> {
+    const { recall, items, now } = this.#deps;
     const { query, answerable } = request;
     const wanted = queryOf(layer);
-    if (query === undefined || wanted === null) return {};
+    if (query === undefined || wanted === null) return { items: NONE };
     const { decides = false } = rulesOf(layer);
     const mayAbstain = decides && answerable !== "off";
-    if (mayAbstain && isSmallTalk(query.given)) return { recalled: { confidence: 0, isAnswerable: false } };
+    if (mayAbstain && isSmallTalk(query.given))
+      return { items: NONE, recalled: { confidence: 0, isAnswerable: false } };
     const { minScore, timeoutMs = SEARCH_MS, whole = false } = wanted;
-    const answer = await withDeadline(this.#recall.recall(recallOf(request, query, wanted)), timeoutMs);
+    const answer = await withDeadline(recall.recall(recallOf(request, query, wanted)), timeoutMs);
     if (!answer.ok) throw new Error(answer.code);
     const { hits, confidence, isAnswerable, freshness } = answer.value;
-    const judged = decides ? { recalled: { confidence, isAnswerable } } : {};
-    if (mayAbstain && !isAnswerable) return judged;
+    const recalled = decides ? { confidence, isAnswerable } : undefined;
+    if (mayAbstain && !isAnswerable) return { items: NONE, recalled };
     const documents = answerable === "off" ? Infinity : freshness.indexed;
     const worth =
       minScore === undefined
         ? worthShowing(hits, { confidence, documents })
         : hits.filter(({ score }) => score >= minScore);
-    return { hits: this.#items.placesOf(worth, { whole }), ...judged };
+    const places = items.placesOf(worth, { whole });
+    return { items: () => items.itemsOf(layer.type, places, now()), recalled };
   }
 }
 
+const NONE = () => [];
 const STATUSES: readonly LayerFound["status"][] = ["ok", "late", "failed"];
 
-/** A layer of several owners, by score. Its status is the worst of theirs. */
-function merged(all: readonly LayerFound[], layer: PlannedLayer): FoundLayer {
-  const [own] = all;
-  if (own !== undefined && all.length === 1)
-    return { layer, items: own.items, ms: own.ms, status: own.status };
-  const items = all.flatMap((one) => one.items).toSorted((a, b) => (b.score ?? 0) - (a.score ?? 0));
-  const worst = Math.max(0, ...all.map(({ status }) => STATUSES.indexOf(status)));
-  return {
-    layer,
-    items: [...new Map(items.toReversed().map((item) => [item.shown.text, item])).values()].toReversed(),
-    ms: Math.max(0, ...all.map(({ ms }) => ms)),
-    status: STATUSES[worst] ?? "failed",
-  };
+const nothing = (error: unknown, ms: number): Finds => ({
+  items: NONE,
+  ms,
+  status: error instanceof DeadlineExceeded ? "late" : "failed",
+});
+
+/** A layer of several objects, by score. Its status is the worst of theirs. */
+function merged(finds: readonly Finds[], layer: PlannedLayer): FoundLayer {
+  const name = layer.layer.type;
+  const all = finds.flatMap(({ items }) => items());
+  const worst = Math.max(0, ...finds.map(({ status }) => STATUSES.indexOf(status)));
+  const ms = Math.max(0, ...finds.map((one) => one.ms));
+  const status = STATUSES[worst] ?? "failed";
+  if (finds.length === 1) return { layer, name, items: all, ms, status };
+  const byScore = all.toSorted((a, b) => (b.score ?? 0) - (a.score ?? 0));
+  const distinct = new Map(byScore.toReversed().map((item) => [item.shown.text, item]));
+  return { layer, name, items: [...distinct.values()].toReversed(), ms, status };
 }
 
 const withSpare = (k: number): number => Math.min(SPARE * k, k + MOST_SPARE);
@@ -191,7 +172,7 @@ const queryOf = (layer: PlannedLayer["layer"]): LayerQuery | null => rulesOf(lay
 function recallOf(
   { owner, layers, scope, referenceDate, timeZone, answerable }: SearchRequest,
   { text, vector, embeddedMs }: NonNullable<SearchRequest["query"]>,
-  { k, isOpen, kinds, roles, tags = [] }: LayerQuery,
+  { k, isOpen = false, kinds, roles, tags = [] }: LayerQuery,
 ): Recall {
   const filter = {
     ...(tags.length > 0 && { tags: [...tags] }),
@@ -203,17 +184,17 @@ function recallOf(
     owner,
     query: text,
     answerable,
-    ...(showsInstructions && { weights: { instructions: 0 } }),
+    weights: showsInstructions ? { instructions: 0 } : undefined,
     queryVector: vector,
     embeddedMs,
     k: Math.min(MOST_HITS, withSpare(k)),
-    // Fewer than hits, as neighbours and other arms bring more.
-    ...(isOpen === true && { candidates: CANDIDATES }),
+    // Fewer than hits, as neighbours and other retrievers bring more.
+    candidates: isOpen ? CANDIDATES : undefined,
     window: 0,
-    ...(kinds && { kinds: [...kinds] }),
-    ...(roles && { roles: [...roles] }),
-    ...(Object.keys(filter).length > 0 && { filter }),
-    ...(referenceDate !== undefined && { referenceDate }),
-    ...(timeZone !== undefined && { timeZone }),
+    kinds: kinds && [...kinds],
+    roles: roles && [...roles],
+    filter: Object.keys(filter).length > 0 ? filter : undefined,
+    referenceDate,
+    timeZone,
   };
 }

@@ -7,7 +7,7 @@ import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { CompactionStore } from "../threads/compaction-store.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
-import type { ContextItems, ResolvedSection } from "./context-items.ts";
+import type { BlockNow, ContextItems } from "./context-items.ts";
 import { type ContextStore, keyOf, type StableBlock } from "./context-store.ts";
 import type { LayerChoices } from "./layer-choices.ts";
 import {
@@ -15,8 +15,8 @@ import {
   type Fitted,
   type Form,
   fittedSections,
+  layerOf,
   placed,
-  type Section,
   sectionTokens,
   textOf,
   weightOf,
@@ -33,27 +33,23 @@ type StableDependencies = {
 
 type StableRequest = Pick<ContextRequest, "layers" | "scope" | "recipe" | "budget" | "cacheTtlMs">;
 /** The prompt that a block is for. */
-type StablePrompt = {
+export type BlockPrompt = {
   thread: StoredThread | null;
   /** The turns that the prompt holds; undefined if it may hold others. */
   turns: ReadonlySet<string> | undefined;
   /** Keys of the messages that the prompt holds. */
-  held: ReadonlySet<string>;
+  messages: ReadonlySet<string>;
   form: Form;
   now: number;
 };
 /** A block as it would be made now. */
 type Fresh = Fitted & { text: string };
 /** The thread's block. */
-type Stored = { block: StableBlock; usedAt: number; sections: readonly ResolvedSection[]; text: string };
+type Stored = Pick<BlockNow, "sections" | "text" | "isReduced"> & { block: StableBlock; usedAt: number };
 
 /** The stable block for a prompt. */
-export type Stable = {
+export type Stable = Fresh & {
   block: StableBlock;
-  sections: readonly Section[];
-  meta: Fitted["meta"];
-  candidates: Fitted["candidates"];
-  text: string;
   /** Changes since the block was made that no turn has told yet. */
   changes: ContextItem[];
   isNew: boolean;
@@ -77,26 +73,23 @@ export class StableBlocks {
     this.#deps = deps;
   }
 
-  current(request: StableRequest, prompt: StablePrompt): Stable {
-    const { thread, form, held, now } = prompt;
+  current(request: StableRequest, prompt: BlockPrompt): Stable {
+    const { thread, form, now } = prompt;
     const fresh = this.#fresh(request, prompt);
     const stored = thread === null ? null : this.#stored(thread, now);
     if (stored === null || thread === null) return this.#renewed(fresh, request, prompt, false);
-    const { block, sections, text } = stored;
-    const isLost = sections.some(({ lost }) => lost > 0);
-    if (isLost || this.#isOutdated(stored, thread, request, prompt))
-      return this.#renewed(fresh, request, prompt, isLost || fresh.text !== text);
-    const told = this.#deps.items.itemsAt({ layer: "changes", places: block.told }, now);
-    const changes = this.#changes(block, {
-      known: [...sections.flatMap((one) => one.items), ...told],
-      wanted: fresh.sections.flatMap((one) => one.items),
-      held,
-      now,
-    });
+    const { block, sections, text, isReduced } = stored;
+    const isOther = fresh.text !== text;
+    if (isReduced || this.#isOutdated(stored, thread, request, prompt))
+      return this.#renewed(fresh, request, prompt, isReduced || isOther);
+    const told = this.#deps.items.itemsAt("changes", block.told, now);
+    const known = [...sections.flatMap((one) => one.items), ...told];
+    const wanted = fresh.sections.flatMap((one) => one.items);
+    const changes = this.#changes(block, { known, wanted }, prompt);
     // Each step of a run uses the cache, and may be appended to the thread.
     const isIdle = now - Math.max(stored.usedAt, thread.updatedAt) > request.cacheTtlMs;
-    const isFull = () => isTooMuch(stored, { told, changes, form, budget: request.budget });
-    if (fresh.text !== text && (isIdle || isFull())) return this.#renewed(fresh, request, prompt, !isIdle);
+    const isFull = () => isTooMuch(text, { told, changes, form, budget: request.budget });
+    if (isOther && (isIdle || isFull())) return this.#renewed(fresh, request, prompt, !isIdle);
     const meta = fresh.meta.map((one) => {
       const section = sections.find(({ layer }) => layer === one.layer) ?? { layer: one.layer, items: [] };
       return { ...one, items: section.items.length, tokens: sectionTokens(section, form) };
@@ -110,11 +103,12 @@ export class StableBlocks {
   #stored(thread: StoredThread, now: number): Stored | null {
     const stored = this.#deps.store.stable(thread.n);
     if (stored === null) return null;
-    const sections = this.#deps.items.resolve(stored.block.sections, now);
-    return { ...stored, sections, text: textOf(sections, stored.block.look) };
+    const { look, sections } = stored.block;
+    const block = this.#deps.items.blocks(new Map([["stable", { ...look, sections }]]), now).get("stable");
+    return block === undefined ? null : { ...stored, ...block };
   }
 
-  #renewed(fresh: Fresh, { recipe }: StableRequest, { form, now }: StablePrompt, isRenewed: boolean): Stable {
+  #renewed(fresh: Fresh, { recipe }: StableRequest, { form, now }: BlockPrompt, isRenewed: boolean): Stable {
     return {
       ...fresh,
       block: {
@@ -137,7 +131,7 @@ export class StableBlocks {
     { block, text }: Stored,
     thread: StoredThread,
     { recipe, budget }: StableRequest,
-    { turns, form }: StablePrompt,
+    { turns, form }: BlockPrompt,
   ): boolean {
     const isCompacted = this.#deps.compactions.lastCreatedAt(thread) > block.madeAt;
     const isOver = form.count(text) > budget;
@@ -147,46 +141,25 @@ export class StableBlocks {
   }
 
   /** Stores a new block, what the turn has told of its changes, and that the thread was used. */
-  keep(
+  put(
     thread: StoredThread,
-    {
-      stable,
-      told,
-      turn,
-      now,
-    }: { stable: Stable; told: readonly Place[]; turn: string | undefined; now: number },
+    { sections, block, isNew }: Stable,
+    { told, turn, now }: { told: readonly Place[]; turn: string | undefined; now: number },
   ): void {
     const { store, items } = this.#deps;
-    if (stable.isNew)
-      items.keepEntries(
-        thread.n,
-        stable.sections.flatMap((one) => one.items),
-        now,
-      );
-    if (!stable.isNew && told.length === 0) store.use(thread.n, now);
-    else {
-      const { block } = stable;
-      const toldBy = turn === undefined || told.length === 0 ? block.toldBy : [...block.toldBy, turn];
-      store.putStable(thread.n, { ...block, told: [...block.told, ...told], toldBy }, now);
-    }
+    if (isNew) items.copyEntries(thread.n, sections, now);
+    if (!isNew && told.length === 0) return store.use(thread.n, now);
+    const toldBy = turn === undefined || told.length === 0 ? block.toldBy : [...block.toldBy, turn];
+    store.putStable(thread.n, { ...block, told: [...block.told, ...told], toldBy }, now);
   }
 
-  #fresh(
-    { layers, scope, budget }: StableRequest,
-    { thread, form, now }: Pick<StablePrompt, "thread" | "form" | "now">,
-  ): Fresh {
+  #fresh({ layers, scope, budget }: StableRequest, { thread, form, now }: BlockPrompt): Fresh {
     const reserved = layers.reduce((sum, { stable, min }) => sum + (stable ? 0 : min), 0);
     const chosen = this.#deps.choices.of(
       layers.filter(({ stable }) => stable),
       { now, scope, thread },
     );
-    const found = Array.from(chosen, ([layer, items]) => ({
-      layer,
-      name: layer.layer.type,
-      items,
-      ms: 0,
-      status: "ok" as const,
-    }));
+    const found = Array.from(chosen, ([layer, items]) => layerOf(layer, items));
     const fitting = { budget: budget - reserved, form, block: "stable" as const, shown: new Set<string>() };
     const fresh = fittedSections(found, fitting);
     return { ...fresh, text: textOf(fresh.sections, form) };
@@ -195,17 +168,8 @@ export class StableBlocks {
   /** `known`: what the block and the turns since have shown; `wanted`: what a new block would show. */
   #changes(
     { lastVersion, madeAt }: StableBlock,
-    {
-      known,
-      wanted,
-      held,
-      now,
-    }: {
-      known: readonly ContextItem[];
-      wanted: readonly ContextItem[];
-      held: ReadonlySet<string>;
-      now: number;
-    },
+    { known, wanted }: Record<"known" | "wanted", readonly ContextItem[]>,
+    { messages, now }: BlockPrompt,
   ): ContextItem[] {
     const keys = new Set(known.map(({ place }) => keyOf(place)));
     const latest = new Map(known.map(({ id, place }) => [id, place]));
@@ -218,7 +182,7 @@ export class StableBlocks {
       // An instruction. One of this thread is told once it has left the prompt.
       if (isMessage(place.n)) {
         const isKnown = item.isSaidAgain === true && words.has(wordsOf(item.said ?? ""));
-        return held.has(String(place.n)) || (item.saidAt ?? 0) < madeAt || isKnown ? [] : [item];
+        return messages.has(String(place.n)) || (item.saidAt ?? 0) < madeAt || isKnown ? [] : [item];
       }
       const former = latest.get(id);
       if (former !== undefined && "n" in former) {
@@ -241,13 +205,13 @@ export class StableBlocks {
   }
 
   #itemAt(place: Place, now: number): ContextItem[] {
-    return this.#deps.items.itemsAt({ layer: "changes", places: [place] }, now);
+    return this.#deps.items.itemsAt("changes", [place], now);
   }
 }
 
 /** True if the changes since the block was made weigh too much, or have no room. */
 function isTooMuch(
-  { text }: Stored,
+  text: string,
   {
     told,
     changes,

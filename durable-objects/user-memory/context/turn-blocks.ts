@@ -1,16 +1,22 @@
 import type { ContextItem } from "../../../src/domain/context/item.ts";
-import type { LayerName } from "../../../src/domain/context/layers/rules.ts";
 import type { ContextCandidate } from "../../../src/domain/schema/context.ts";
 import type { ContextRequest } from "../../../src/contract/user-memory.ts";
 import { isMessage } from "../core/position.ts";
-import type { StoredThread } from "../threads/thread-row.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { ContextItems } from "./context-items.ts";
 import { keyOf, NO_THREAD, shownKeys, type TurnBlock } from "./context-store.ts";
-import { type Form, fittedSections, placed, type Section, tokensOf } from "./fitted-sections.ts";
+import {
+  type FoundLayer,
+  fittedSections,
+  layerOf,
+  placed,
+  type Section,
+  textOf,
+  tokensOf,
+} from "./fitted-sections.ts";
 import type { LayerChoices } from "./layer-choices.ts";
-import type { FoundLayer, LayerSearch, Searched } from "./layer-search.ts";
-import type { Stable } from "./stable-blocks.ts";
+import type { LayerSearch, Searched } from "./layer-search.ts";
+import type { BlockPrompt, Stable } from "./stable-blocks.ts";
 
 type TurnBlockDependencies = {
   items: ContextItems;
@@ -22,23 +28,10 @@ type TurnRequest = Pick<
   ContextRequest,
   "owner" | "layers" | "scope" | "budget" | "query" | "messages" | "snapshot" | "isUncounted"
 >;
-/** The prompt that a turn's block is for. */
-export type TurnPrompt = {
-  thread: StoredThread | null;
-  searched: Searched;
-  stable: Stable;
-  /** Keys of the messages that the prompt holds. */
-  held: ReadonlySet<string>;
-  /** The blocks of its earlier turns. */
-  earlier: readonly TurnBlock[];
-  form: Form;
-  now: number;
-};
-export type NewTurn = {
-  block: TurnBlock;
-  sections: readonly Section[];
-  candidates: readonly ContextCandidate[];
-};
+/** The prompt that a turn's block is for. `earlier`: the blocks of its earlier turns. */
+type TurnPrompt = BlockPrompt & { searched: Searched; stable: Stable; earlier: readonly TurnBlock[] };
+/** A turn's block with its text. */
+export type TurnText = { block: TurnBlock; text: string; candidates: readonly ContextCandidate[] };
 
 /** Makes the block of a turn: the changes of the stable block, the layers as they are now, and what their searches found. */
 export class TurnBlocks {
@@ -48,8 +41,9 @@ export class TurnBlocks {
     this.#deps = deps;
   }
 
-  make(request: TurnRequest, prompt: TurnPrompt): NewTurn {
+  make(request: TurnRequest, prompt: TurnPrompt): TurnText {
     const { thread, searched, stable, form, now } = prompt;
+    const { format, sources } = form;
     const found = this.#found(request, prompt);
     const { sections, meta, candidates } = fittedSections(
       [...toldChanges(stable.changes, request.budget), ...found],
@@ -61,10 +55,9 @@ export class TurnBlocks {
       },
     );
     if (thread !== null || request.snapshot !== undefined)
-      for (const { items } of sections) this.#deps.items.keepEntries(thread?.n ?? NO_THREAD, items, now);
+      this.#deps.items.copyEntries(thread?.n ?? NO_THREAD, sections, now);
     const { confidence, abstained } = searched;
     const recallId = this.#noted(request, [...stable.sections, ...sections]);
-    const { format, sources } = form;
     return {
       block: {
         ...(recallId !== undefined && { recallId }),
@@ -75,24 +68,21 @@ export class TurnBlocks {
         ...(confidence !== undefined && { confidence }),
         ...(abstained && { abstained }),
       },
-      sections,
+      text: textOf(sections, form),
       candidates,
     };
   }
 
   /** The items of each layer of the turn, those of its search last. */
-  #found(
-    { layers, scope }: TurnRequest,
-    { thread, searched, now }: TurnPrompt,
-  ): (FoundLayer & { name: LayerName })[] {
+  #found({ layers, scope }: TurnRequest, { thread, searched, now }: TurnPrompt): FoundLayer[] {
     const ofSearch = this.#deps.search.found(searched);
     const chosen = this.#deps.choices.of(
       layers.filter(({ stable }) => !stable),
       { now, scope, thread },
     );
     return Array.from(chosen, ([layer, recent]) => {
-      const { items, ...search } = ofSearch.get(layer) ?? { items: [], ms: 0, status: "ok" as const };
-      return { ...search, layer, name: layer.layer.type, items: [...recent, ...items] };
+      const found = ofSearch.get(layer) ?? layerOf(layer, []);
+      return { ...found, items: [...recent, ...found.items] };
     });
   }
 
@@ -113,32 +103,33 @@ export class TurnBlocks {
 
 /** Keys of what the prompt shows already: in its other blocks, in its messages, and what was made of these. */
 function shownBefore(
-  { messages }: TurnRequest,
-  { stable, earlier, held }: TurnPrompt,
+  { messages: hashes }: TurnRequest,
+  { stable, earlier, messages }: TurnPrompt,
   found: readonly FoundLayer[],
 ): ReadonlySet<string> {
-  const ofPrompt = new Set(messages);
+  const ofPrompt = new Set(hashes);
+  const blocks = [...placed(stable.sections), ...earlier.flatMap(({ sections }) => sections)];
+  const items = found.flatMap((one) => one.items);
   return new Set([
-    ...stable.sections.flatMap(({ items }) => items.flatMap(({ place }) => shownKeys(place))),
-    ...earlier.flatMap(({ sections }) => sections.flatMap(({ places }) => places.flatMap(shownKeys))),
-    ...held,
-    ...found.flatMap(({ items }) =>
-      items.flatMap(({ place, message }) =>
-        message !== undefined && ofPrompt.has(message) ? [keyOf(place)] : [],
-      ),
-    ),
+    ...blocks.flatMap(({ places }) => places.flatMap(shownKeys)),
+    ...messages,
+    ...items
+      .filter(({ message }) => message !== undefined && ofPrompt.has(message))
+      .map(({ place }) => keyOf(place)),
   ]);
 }
 
 const isInstruction = ({ place }: ContextItem): boolean => "n" in place && place.standing !== undefined;
 
 /** Changes of the stable block as layers of the turn's: what is told under `changes` is no instruction. */
-function toldChanges(changes: readonly ContextItem[], budget: number): (FoundLayer & { name: LayerName })[] {
+function toldChanges(changes: readonly ContextItem[], budget: number): FoundLayer[] {
   const layer = { layer: { type: "facts" as const }, slot: 0, min: 0, max: budget, stable: false };
   return [
-    { name: "instructions" as const, items: changes.filter(isInstruction) },
-    { name: "changes" as const, items: changes.filter((item) => !isInstruction(item)) },
-  ]
-    .filter(({ items }) => items.length > 0)
-    .map((one) => ({ ...one, layer, ms: 0, status: "ok" as const }));
+    layerOf(layer, changes.filter(isInstruction), "instructions"),
+    layerOf(
+      layer,
+      changes.filter((item) => !isInstruction(item)),
+      "changes",
+    ),
+  ].filter(({ items }) => items.length > 0);
 }

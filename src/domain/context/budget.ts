@@ -7,7 +7,7 @@ export type Priced = {
   max: number;
   around: number;
   costs: readonly number[];
-  order?: readonly number[];
+  order?: readonly number[] | undefined;
 };
 
 /**

@@ -9,13 +9,12 @@ import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 
 /** Messages with instructions or preferences that the layer reads at once, until it has so many wordings or has read the most. */
-const [STANDING, STANDING_MOST] = [64, 512];
+const [AT_ONCE, MOST] = [64, 512];
 
-type StandingItem = ContextItem & { said: string; place: NumberedPlace };
-type SpeakersById = Map<string, Speakers | null>;
+type InstructionItem = ContextItem & { said: string; place: NumberedPlace };
 
 /** Reads the instructions and preferences that the user's messages have. */
-export class StandingMessages {
+export class InstructionMessages {
   readonly #stores: ThreadStores;
   readonly #messages: ThreadMessages;
 
@@ -31,44 +30,48 @@ export class StandingMessages {
     return documents.flatMap(({ n }) => holding.get(n) ?? []);
   }
 
-  /** The passages of a message that hold from then on, if it is still the owner's: another name in its thread may have changed that. */
-  in(document: Document, thread: string, read: SpeakersById = new Map()): StandingItem[] {
+  /**
+   * The passages of a message that hold from then on, if it is still the owner's: another name in its thread may have changed that.
+   * `speakersOf`: those of a thread, of which a call may show many messages.
+   */
+  in(document: Document, thread: string, speakersOf = this.#speakers()): InstructionItem[] {
     const { role, name } = document.message ?? {};
-    const speakers = name === undefined ? null : this.#speakersOf(thread, read);
-    return isOfOwner({ role, name }, speakers ?? UNNAMED) ? standingItems(document, thread) : [];
+    const speakers = name === undefined ? null : speakersOf(thread);
+    return isOfOwner({ role, name }, speakers ?? UNNAMED) ? itemsIn(document, thread) : [];
   }
 
   /** An app may send one instruction with each message: others are behind it. `items`: the newest first. */
-  #read(): { documents: readonly Document[]; items: readonly StandingItem[] } {
+  #read(): { documents: readonly Document[]; items: readonly InstructionItem[] } {
     const documents: Document[] = [];
-    const read: SpeakersById = new Map();
+    const speakersOf = this.#speakers();
     for (;;) {
-      const page = this.#stores.documents.standing(STANDING, documents.length);
+      const page = this.#stores.documents.standing(AT_ONCE, documents.length);
       documents.push(...page);
       const threads = this.#messages.threadsOf(documents.map(({ n }) => n));
       const items = documents
         .toSorted((a, b) => b.createdAt - a.createdAt || b.n - a.n)
         .flatMap((document) => {
           const id = threads.get(document.n);
-          return id === undefined ? [] : this.in(document, id, read).toReversed();
+          return id === undefined ? [] : this.in(document, id, speakersOf).toReversed();
         });
       const wordings = new Set(items.map(({ said }) => wordsOf(said)));
-      if (page.length < STANDING || documents.length >= STANDING_MOST || wordings.size >= STANDING)
+      if (page.length < AT_ONCE || documents.length >= MOST || wordings.size >= AT_ONCE)
         return { documents, items };
     }
   }
 
-  /** The speakers of a thread. `read`: those of a call, which may show many messages of one. */
-  #speakersOf(id: string, read: SpeakersById): Speakers | null {
-    const known = read.get(id);
-    const speakers = known === undefined ? (this.#stores.threads.get(id)?.speakers ?? null) : known;
-    read.set(id, speakers);
-    return speakers;
+  /** Reads the speakers of each thread once. */
+  #speakers(): (thread: string) => Speakers | null {
+    const known = new Map<string, Speakers | null>();
+    return (thread) => {
+      if (!known.has(thread)) known.set(thread, this.#stores.threads.get(thread)?.speakers ?? null);
+      return known.get(thread) ?? null;
+    };
   }
 }
 
 /** The passages of a message that hold from then on, in its order. */
-function standingItems({ n, text, createdAt, standing, message }: Document, thread: string): StandingItem[] {
+function itemsIn({ n, text, createdAt, standing, message }: Document, thread: string): InstructionItem[] {
   const whole = withoutSpeaker(text, message).trim();
   return (standing ?? []).map((passage) => {
     const said = text.slice(...passage);
