@@ -35,6 +35,7 @@ import { IngestService } from "../ingest/ingest-service.ts";
 import { IngestStore } from "../ingest/ingest-store.ts";
 import { ModelUsage } from "../ingest/model-usage.ts";
 import { NextStep } from "../ingest/next-step.ts";
+import { StepOutcomes } from "../ingest/step-outcomes.ts";
 import { ProposalMemories } from "../ingest/proposal-memories.ts";
 import { Exporter } from "../transfer/exporter.ts";
 import { Importer } from "../transfer/importer.ts";
@@ -168,10 +169,12 @@ export function assembleIngest(ground: Ground, ports: Ports, rooms: Threads & Me
     languageModel,
     now,
   });
+  const outcomes = new StepOutcomes({ ...ground, store, steps });
   const ingestRunner = new IngestRunner({
     ...ground,
     store,
     steps,
+    outcomes,
     proposals,
     owner: () => owner.get(),
     sleep: ports.sleep,
@@ -184,6 +187,7 @@ export function assembleIngest(ground: Ground, ports: Ports, rooms: Threads & Me
       ...rooms,
       store,
       runner: ingestRunner,
+      outcomes,
       languageModel,
     }),
   };

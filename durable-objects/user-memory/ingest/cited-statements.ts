@@ -60,7 +60,7 @@ export class CitedStatements {
     const position = thread && seq !== null ? stores.lineage.position(thread, seq) : null;
     const saidAt = position === null ? null : stores.messages.saidByPersonAt(position);
     if (thread === null || seq === null || saidAt === null || saidAt < now() - RECENT_MS) return null;
-    const window = messagesAround(reader, thread, [seq]);
+    const window = messagesAround({ reader, thread }, [seq]);
     if (reader.isSpent || window.find((one) => one.seq === seq)?.isOwner !== true) return null;
     return {
       seq,

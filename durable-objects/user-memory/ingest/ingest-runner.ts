@@ -4,23 +4,22 @@ import { DeadlineExceeded, withDeadline } from "../../../src/platform/deadline.t
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Chore } from "../../storage/chores.ts";
 import { turn } from "../../../src/platform/turn.ts";
-import type { Transactions } from "../core/transactions.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestStore, StoredIngest } from "./ingest-store.ts";
 import type { NextStep } from "./next-step.ts";
 import type { ProposalMemories } from "./proposal-memories.ts";
 import type { FailedStep, Step } from "./step.ts";
-import { ATTEMPTS, StepOutcomes } from "./step-outcomes.ts";
+import { ATTEMPTS, type StepOutcomes } from "./step-outcomes.ts";
 
 type IngestRunnerDependencies = {
   store: IngestStore;
   stores: Pick<ThreadStores, "threads" | "lineage">;
   steps: NextStep;
+  outcomes: StepOutcomes;
   proposals: Pick<ProposalMemories, "store">;
   /** The user; null before the first write. */
   owner: () => Owner | null;
-  transactions: Transactions;
   alarms: AlarmScheduler;
   now: () => number;
   sleep: (ms: number) => Promise<void>;
@@ -48,11 +47,8 @@ export class IngestRunner implements Chore {
   /** By ingest, steps whose memories could not be stored yet. The model is not asked again, and other ingests of the thread wait. */
   readonly #unstored = new Map<string, Step>();
 
-  readonly #outcomes: StepOutcomes;
-
   constructor(deps: IngestRunnerDependencies) {
     this.#deps = deps;
-    this.#outcomes = new StepOutcomes({ ...deps, ended: (id) => this.#unstored.delete(id) });
   }
 
   /** Extracts what is due. Returns after `ALARM_MS` at the latest: slower steps go on, and schedule the alarm when they end. */
@@ -60,7 +56,7 @@ export class IngestRunner implements Chore {
     const { store, now } = this.#deps;
     const until = now() + ALARM_MS;
     store.deleteOld(now());
-    for (const id of this.#unstored.keys()) if (store.get(id) === null) this.#unstored.delete(id);
+    for (const id of this.#unstored.keys()) if (this.#isOver(id)) this.#unstored.delete(id);
     const started = new Set<Promise<void>>();
     const failed = new Set<Promise<void>>();
     for (;;) {
@@ -110,6 +106,11 @@ export class IngestRunner implements Chore {
     await settlesWithin(work(), withinMs);
   }
 
+  /** True if an ingest has ended, or is deleted. */
+  #isOver(id: string): boolean {
+    return (this.#deps.store.get(id)?.dueAt ?? null) === null;
+  }
+
   async #anyEnds(): Promise<void> {
     await Promise.race(this.#running.values().map(({ step }) => step));
   }
@@ -124,8 +125,11 @@ export class IngestRunner implements Chore {
     const { id, thread } = ingest;
     const step = this.#step(ingest)
       .catch((error: unknown) => this.#failed(id, error))
-      // A step by rules waits for nothing: without a turn, other calls would wait for all of them.
-      .then(turn)
+      .then(() => {
+        if (this.#unstored.has(id) && this.#isOver(id)) this.#unstored.delete(id);
+        // A step by rules waits for nothing: without a turn, other calls would wait for all of them.
+        return turn();
+      })
       .finally(() => this.#running.delete(thread))
       // A step that could not even note its failure waits: the alarm is set for it, and `Chores` pauses.
       .then(() => this.#deps.alarms.scheduleBy(this.nextDue()));
@@ -137,12 +141,11 @@ export class IngestRunner implements Chore {
   #failed(id: string, error: unknown): void {
     console.error({ message: "a step of an ingest failed", ingest: id, error: String(error) });
     const ingest = this.#deps.store.get(id);
-    if (ingest !== null) this.#outcomes.tryAgain(ingest, { why: "internal_error", isLasting: false });
+    if (ingest !== null) this.#deps.outcomes.tryAgain(ingest, { why: "internal_error", isLasting: false });
   }
 
   async #step(ingest: StoredIngest): Promise<void> {
-    const { stores, store, proposals, now } = this.#deps;
-    const outcomes = this.#outcomes;
+    const { stores, store, proposals, outcomes, now } = this.#deps;
     const id = stores.threads.idOf(ingest.thread);
     const thread = id === null ? null : stores.threads.get(id);
     const owner = this.#deps.owner();

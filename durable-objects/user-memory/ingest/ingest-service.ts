@@ -17,10 +17,10 @@ import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import { type Backlog, backlogOf } from "./backlog.ts";
 import { NO_USAGE } from "./model-usage.ts";
-import { queueAgain } from "./queue-again.ts";
 import type { IngestRunner } from "./ingest-runner.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
 import { changedIn, type Taken, takeOver, withoutAll } from "./thread-extent.ts";
+import type { StepOutcomes } from "./step-outcomes.ts";
 import { viewOf } from "./ingest-view.ts";
 import { type Placed, placeMessages, storedTexts, textOf } from "./message-placement.ts";
 
@@ -30,6 +30,7 @@ type IngestServiceDependencies = {
   beginnings: Pick<ThreadBeginnings, "beginWith">;
   messages: Pick<ThreadMessages, "append" | "replace" | "deleteMessage">;
   runner: IngestRunner;
+  outcomes: StepOutcomes;
   transactions: Transactions;
   languageModel: LanguageModel | null;
   alarms: AlarmScheduler;
@@ -77,7 +78,7 @@ export class IngestService {
    * now.
    */
   retry(id: string): Result<Ingest> {
-    const { store, transactions, languageModel, alarms, now } = this.#deps;
+    const { store, transactions, outcomes, languageModel, alarms, now } = this.#deps;
     const ingest = store.get(id);
     if (ingest === null) return fail("not_found");
     const { status, model } = ingest.state;
@@ -87,7 +88,7 @@ export class IngestService {
       alarms.scheduleBy(now());
     }
     const isEnded = status === "partial" || (status === "done" && model === null && languageModel !== null);
-    const queued = isEnded ? transactions.atomically(() => this.#queueAgain(ingest)) : ingest;
+    const queued = isEnded ? transactions.atomically(() => outcomes.queueAgain(ingest)) : ingest;
     return ok(this.#viewOf(queued));
   }
 
@@ -176,7 +177,7 @@ export class IngestService {
     const isRepeated = !isNew && (isExtracted || request.bodies.length > 0);
     const failedAgain = isRepeated ? within(failed, request) : [];
     const others = failedAgain.length === 0 ? [] : this.#ingestsWith(thread, request);
-    for (const one of others) if (one.dueAt === null) this.#queueAgain(one);
+    for (const one of others) if (one.dueAt === null) this.#deps.outcomes.queueAgain(one);
     // The ingest in which it failed may be gone.
     return { other: others[0], redo: others.length === 0 ? [...owned, ...failedAgain] : owned };
   }
@@ -261,10 +262,6 @@ export class IngestService {
     return unknown === undefined
       ? ok(backlogOf(inSeqs))
       : invalidField(unknown, "is no message of this thread");
-  }
-
-  #queueAgain(ingest: StoredIngest): StoredIngest {
-    return queueAgain(ingest, { ...this.#deps, model: this.#deps.languageModel?.name ?? null });
   }
 
   #viewOf(ingest: StoredIngest): Ingest {

@@ -16,6 +16,8 @@ type PlacementDependencies = {
 };
 /** The messages of a call in a thread: the seq of each, how many are new, and the seqs that say something else now. */
 export type Placed = { seqs: number[]; stored: number; changed: number[] };
+/** By id, or by place in the call. */
+type FreshMessages = Map<string | number, { body: Uint8Array; createdAt: number }>;
 type Seen = { text: string; createdAt: number };
 
 /** Equal for messages that are equal as JSON. */
@@ -41,11 +43,13 @@ export function placeMessages(
   if (request.bodies.length === 0) return ok({ seqs: [], stored: 0, changed: [] });
   const { messages } = deps;
   const { trust } = request.by;
-  const given = givenIn(deps, thread, request);
+  const sent = sentIn(deps, thread, request);
   const changed: number[] = [];
-  const fresh = new FreshMessages();
+  // Of those with one id, the last stands in the place of the first.
+  const fresh: FreshMessages = new Map();
+  const isFresh: boolean[] = [];
   let isBehind = false;
-  for (const [i, { body, key, seq, before, former, createdAt }] of given.entries()) {
+  for (const [i, { body, place, seq, before, former, createdAt }] of sent.entries()) {
     if (seq !== null && former !== undefined && !isBehind) {
       const replaced = messages.replace(thread.id, seq, { body, createdAt: former.createdAt, trust });
       if (!replaced.ok) return replaced;
@@ -54,80 +58,55 @@ export function placeMessages(
       else isBehind = true;
     }
     if (seq !== null && (before === undefined || !isBehind)) continue;
-    const isFirst = fresh.add(i, key, { body, createdAt });
-    if (seq === null || !isFirst) continue;
+    const first = fresh.get(place);
+    fresh.set(place, { createdAt, ...first, body });
+    isFresh[i] = true;
+    if (seq === null || first !== undefined) continue;
     const deleted = messages.deleteMessage(thread.id, seq);
     if (!deleted.ok) return deleted;
   }
-  const appended = fresh.append(messages, thread, trust);
+  const appended = appendAll(messages, thread, fresh, trust);
   if (!appended.ok) return appended;
-  const seqs = given.map(({ seq }, i) => appended.value.get(i) ?? seq ?? 0);
-  return ok({ seqs, stored: fresh.count, changed });
+  const seqs = sent.map(({ place, seq }, i) => (isFresh[i] ? appended.value.get(place) : seq) ?? 0);
+  return ok({ seqs, stored: fresh.size, changed });
 }
 
-/** The given messages, each with its seq in the thread and what that has, if any. */
-function givenIn(
+/** Appends messages. Returns their seqs. */
+function appendAll(
+  messages: PlacementDependencies["messages"],
+  { id }: StoredThread,
+  fresh: FreshMessages,
+  trust: Trust,
+): Result<ReadonlyMap<string | number, number>> {
+  if (fresh.size === 0) return ok(new Map());
+  const all = [...fresh.values()];
+  const bodies = all.map(({ body }) => body);
+  const appended = messages.append(id, { bodies, createdAt: all.map(({ createdAt }) => createdAt), trust });
+  if (!appended.ok) return appended;
+  const { firstSeq = 1 } = appended.value;
+  return ok(new Map(Array.from(fresh.keys(), (place, i) => [place, firstSeq + i])));
+}
+
+/** The messages of a call, each with its seq in the thread and what that has, if any. */
+function sentIn(
   { stores, now }: PlacementDependencies,
   thread: StoredThread,
   { bodies, times }: Pick<IngestRequest, "bodies" | "times">,
 ) {
   const seen = new Map<number, Seen>();
-  const given = bodies.map((body) => {
+  const sent = bodies.map((body) => {
     const text = textOf(body);
     return { body, text, key: keyOf(parsed(body), text) };
   });
-  const keys = given.map(({ key }) => key);
+  const keys = sent.map(({ key }) => key);
   const seqs = knownSeqs(keys, storedTexts(stores.reader, thread, seen));
-  return given.map(({ body, text, key }, i) => {
+  return sent.map(({ body, text, key }, i) => {
+    const place = isId(key) ? key : i;
     const seq = seqs[i] ?? null;
     // A message that was deleted is known, but not seen.
     const before = seq === null ? undefined : seen.get(seq);
     const createdAt = times?.[i] ?? before?.createdAt ?? now();
     // `former`: it says something else now.
-    return { body, key, seq, before, former: before?.text === text ? undefined : before, createdAt };
+    return { body, place, seq, before, former: before?.text === text ? undefined : before, createdAt };
   });
-}
-
-type Fresh = { body: Uint8Array; createdAt: number };
-
-/** The messages to append. Of those with one id, the last stands in the place of the first. */
-class FreshMessages {
-  readonly #all: Fresh[] = [];
-  /** The places in `#all`, by the index of the given message. */
-  readonly #places = new Map<number, number>();
-  readonly #placesOfIds = new Map<string, number>();
-
-  /** True unless a message with this id is there. */
-  add(i: number, key: string, message: Fresh): boolean {
-    const place = isId(key) ? this.#placesOfIds.get(key) : undefined;
-    this.#places.set(i, place ?? this.#all.length);
-    if (place !== undefined) {
-      this.#all.splice(place, 1, { ...message, ...this.#all[place], body: message.body });
-      return false;
-    }
-    this.#placesOfIds.set(key, this.#all.length);
-    this.#all.push(message);
-    return true;
-  }
-
-  get count(): number {
-    return this.#all.length;
-  }
-
-  /** Appends them. Returns their seqs by the index of the given message. */
-  append(
-    messages: PlacementDependencies["messages"],
-    { id }: StoredThread,
-    trust: Trust,
-  ): Result<ReadonlyMap<number, number>> {
-    if (this.#all.length === 0) return ok(new Map());
-    const appended = messages.append(id, {
-      bodies: this.#all.map(({ body }) => body),
-      createdAt: this.#all.map(({ createdAt }) => createdAt),
-      trust,
-    });
-    if (!appended.ok) return appended;
-    const { firstSeq = 1 } = appended.value;
-    return ok(new Map(Array.from(this.#places, ([i, place]) => [i, firstSeq + place])));
-  }
 }

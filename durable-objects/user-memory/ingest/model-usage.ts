@@ -51,7 +51,8 @@ export class ModelUsage {
       // A call that was refused at no cost counts none.
       const more = { ...asked.usage, calls: asked.usage.calls - 1 };
       this.#add(more, asksAt);
-      await this.#endForTenant(dayOf(asksAt), more);
+      // The answer is there, and counted for the user: it is used though D1 does not count its tokens.
+      await inTime(this.#tenant.end(dayOf(asksAt), more));
       if (asked.failed === "model_daily_limit") return { why: asked.failed, until: startOfNextDay(now()) };
       return asked;
     } finally {
@@ -62,25 +63,15 @@ export class ModelUsage {
   /** Why the tenant's quota allows no call; null if it does, and has counted one. */
   async #refusedByTenant(day: number): Promise<"tenant_quota" | "storage" | null> {
     const begun = this.#tenant.begin(day);
-    try {
-      if (await withDeadline(begun, COUNT_MS)) return null;
+    const isCounted = await inTime(begun);
+    if (isCounted === true) return null;
+    if (isCounted === false) {
       console.warn({ message: "the tenant's quota of the language model is used up" });
       return "tenant_quota";
-    } catch (error) {
-      console.error({ message: "D1 did not count a call of the language model", error: String(error) });
-      // D1 may count it yet: nobody makes that call.
-      begun.then((isCounted) => (isCounted ? this.#endForTenant(day, NO_CALL) : null)).catch(() => {});
-      return "storage";
     }
-  }
-
-  /** The answer is there, and counted for the user: it is used though D1 does not count its tokens. */
-  async #endForTenant(day: number, usage: Ingest["usage"]): Promise<void> {
-    try {
-      await withDeadline(this.#tenant.end(day, usage), COUNT_MS);
-    } catch (error) {
-      console.error({ message: "D1 did not count a call of the language model", error: String(error) });
-    }
+    // D1 may count it yet: nobody makes that call.
+    begun.then((isLate) => (isLate ? inTime(this.#tenant.end(day, NO_CALL)) : null)).catch(() => {});
+    return "storage";
   }
 
   /** When a call may be allowed: soon if calls under way may use up the rest, else on the next day. */
@@ -135,6 +126,16 @@ export const addedUsage = (sum: Ingest["usage"], more: Ingest["usage"] = NO_USAG
 const ONE_CALL = { ...NO_USAGE, calls: 1 };
 /** Takes a call back. */
 const NO_CALL = { ...NO_USAGE, calls: -1 };
+
+/** What D1 answers to a count; undefined if it fails or is late. */
+async function inTime<T>(count: Promise<T>): Promise<T | undefined> {
+  try {
+    return await withDeadline(count, COUNT_MS);
+  } catch (error) {
+    console.error({ message: "D1 did not count a call of the language model", error: String(error) });
+    return undefined;
+  }
+}
 
 const dayOf = (now: number): number => Math.floor(now / DAY_MS);
 const startOfNextDay = (now: number): number => (dayOf(now) + 1) * DAY_MS;

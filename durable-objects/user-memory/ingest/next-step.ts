@@ -75,7 +75,7 @@ export class NextStep {
     const found =
       batch === undefined
         ? await this.#extract(from)
-        : { ...batch, window: messagesAround(reader, thread, citedBy(batch.proposals)) };
+        : { ...batch, window: messagesAround({ reader, thread }, citedBy(batch.proposals)) };
     if (found === null || !("proposals" in found)) return found;
     const owners = ownerNames(thread.speakers ?? UNNAMED);
     const facts = found.proposals.facts.map((fact) => ofOwner(fact, owners));
@@ -112,7 +112,7 @@ export class NextStep {
     const isThere = (seq: number) => lineage.position(thread, seq) !== null;
     const current = batch.look.again === undefined ? batch : withFacts(batch, { thread, waiting, isThere });
     if (current === "pending") return { why: "storage", until: now() + STORAGE_MS };
-    const window = messagesAround(reader, thread, citedBy(current.proposals));
+    const window = messagesAround({ reader, thread }, citedBy(current.proposals));
     if (!isOver(current.look))
       return lookFurther(current, window, (question) => this.#ask(from.asks, question));
     const done = await judge(current, window);
@@ -139,9 +139,8 @@ export class NextStep {
 
   /** Facts and procedures, which need no whole session. */
   async #statements(from: Source, { kinds, after, to }: Range): Promise<Step | NoProposals> {
-    const { reader } = this.#deps;
-    const { thread } = from;
-    const { context, messages, last } = windowAfter(reader, thread, { after, upTo: to });
+    const source = { reader: this.#deps.reader, thread: from.thread };
+    const { context, messages, last } = windowAfter(source, { after, upTo: to });
     const found = await this.#find(from, kinds, { context, messages }, () => {
       const facts = kinds.includes("facts") ? candidatesIn([...context, ...messages]) : [];
       return { proposals: { ...NO_PROPOSALS, facts }, extractor: PATTERNS };
@@ -162,7 +161,7 @@ export class NextStep {
       proposals: mapKinds(found.proposals, (list) =>
         list.filter(({ sources }) => sources.some((seq) => seqs.has(seq))),
       ),
-      window: widened(reader, thread, messages),
+      window: widened(source, messages),
       range: { kinds, after, to: last },
     };
   }
@@ -174,7 +173,10 @@ export class NextStep {
     { endsSessions }: { endsSessions: boolean },
   ): Promise<Step | NoProposals> {
     const { reader, now } = this.#deps;
-    const { messages, last } = windowAfter(reader, from.thread, { after, upTo: to, most: SESSION_MESSAGES });
+    const { messages, last } = windowAfter(
+      { reader, thread: from.thread },
+      { after, upTo: to, most: SESSION_MESSAGES },
+    );
     const [session] = sessionsOf(messages, { gapMs: SESSION_GAP_MS });
     if (session === undefined) return { ...NOTHING, range: { kinds, after, to: last } };
     const window = messages.filter(({ seq }) => seq >= session.from && seq <= session.to);

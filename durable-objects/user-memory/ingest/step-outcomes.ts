@@ -6,11 +6,10 @@ import type { Ingest, IngestResult } from "../../../src/domain/schema/ingest.ts"
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { Transactions } from "../core/transactions.ts";
-import { backlogAfter, withoutMessages } from "./backlog.ts";
+import { backlogAfter, backlogAgain, withoutMessages } from "./backlog.ts";
 import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
 import { addedUsage, NO_USAGE } from "./model-usage.ts";
 import type { NextStep } from "./next-step.ts";
-import { queueAgain } from "./queue-again.ts";
 import { failureOf } from "./second-look.ts";
 import type { FailedStep, Looking, Step } from "./step.ts";
 
@@ -19,8 +18,6 @@ type OutcomeDependencies = {
   steps: NextStep;
   transactions: Transactions;
   alarms: AlarmScheduler;
-  /** Called when an ingest ends. */
-  ended: (id: string) => void;
   now: () => number;
 };
 
@@ -44,7 +41,7 @@ export class StepOutcomes {
     { results: stored, former }: { results: readonly IngestResult[]; former: ReadonlySet<string> },
   ): void {
     const { extractor, range, failed: why, halves = [], usage, unusable = [], look } = step;
-    const { store, steps, transactions, alarms, now } = this.#deps;
+    const { store, steps, transactions } = this.#deps;
     const { id, thread, state } = ingest;
     const results = [...stored, ...unusable];
     const replaced = state.results.filter(({ memoryId }) => memoryId !== undefined && former.has(memoryId));
@@ -79,7 +76,7 @@ export class StepOutcomes {
         look === undefined ? extractor.by === "model" && why === undefined : unlooked === undefined;
       // The model is back: one ingest after another shows it the facts that it has not looked at.
       const other = isAnswered ? store.withoutLook(thread) : null;
-      if (other !== null) queueAgain(other, { store, model: steps.model, alarms, now });
+      if (other !== null) this.queueAgain(other);
     });
   }
 
@@ -118,7 +115,11 @@ export class StepOutcomes {
     const state = { ...ingest.state, usage: addedUsage(ingest.state.usage, usage) };
     const spent = { ...ingest, state };
     if (!isLasting && attempts < ATTEMPTS)
-      return this.#save(spent, this.#deps.now() + backOff(attempts), { status: "queued", why, attempts });
+      return void this.#save(spent, this.#deps.now() + backOff(attempts), {
+        status: "queued",
+        why,
+        attempts,
+      });
     const looking = this.#deps.steps.givesUp(ingest, why);
     if (looking === null) this.end(spent, { why });
     else this.keep(spent, looking);
@@ -158,10 +159,9 @@ export class StepOutcomes {
 
   /** `why`: the reason of a partial end; messages that failed are one too. */
   end(ingest: StoredIngest, { why, followUp }: { why?: string; followUp?: string } = {}): void {
-    const { store, ended, now } = this.#deps;
+    const { store, now } = this.#deps;
     const { state } = ingest;
     const reason = why ?? state.failed[0]?.why ?? state.unlooked;
-    ended(ingest.id);
     const { batches, unlooked } = store.backlog(ingest);
     // The look of a step that could not be stored: the next ingest of the thread extracts its messages.
     if (batches[0]?.range !== undefined) store.setBacklog(ingest.id, { batches: batches.slice(1), unlooked });
@@ -173,11 +173,33 @@ export class StepOutcomes {
     });
   }
 
+  /** Queues an ingest that has ended, in the caller's transaction. Without a model before, it starts from its beginning if there is one. */
+  queueAgain(ingest: StoredIngest): StoredIngest {
+    const { store, steps, now } = this.#deps;
+    const { state } = ingest;
+    const isAnew = state.model === null && steps.model !== null;
+    const backlog = store.backlog(ingest);
+    if (backlog.unlooked.length > 0) store.setBacklog(ingest.id, backlogAgain(backlog));
+    return this.#save(ingest, now(), {
+      finishedAt: undefined,
+      unlooked: undefined,
+      status: "queued",
+      progress: isAnew ? state.began : state.progress,
+      redo: isAnew ? [] : [...state.redo, ...state.failed],
+      failed: [],
+      ignoresMarks: isAnew || state.ignoresMarks,
+      attempts: 0,
+      model: steps.model,
+    });
+  }
+
   /** Saves a changed state. The reason of the former one is over. */
-  #save(ingest: StoredIngest, dueAt: number | null, changed: Partial<IngestState>): void {
+  #save(ingest: StoredIngest, dueAt: number | null, changed: Partial<IngestState>): StoredIngest {
     const { store, alarms } = this.#deps;
-    store.update({ ...ingest, dueAt, state: { ...ingest.state, why: undefined, ...changed } });
+    const next = { ...ingest, dueAt, state: { ...ingest.state, why: undefined, ...changed } };
+    store.update(next);
     alarms.scheduleBy(dueAt);
+    return next;
   }
 }
 

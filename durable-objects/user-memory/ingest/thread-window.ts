@@ -18,88 +18,69 @@ const CONTEXT = 4;
 /** Messages behind a cited one that may take it back: an assistant's and a user's. */
 const BEHIND = 2;
 
+/** A thread, and what reads its messages. */
+type From = { reader: Pick<ThreadReader, "walk">; thread: StoredThread };
+
 /**
  * The first messages behind a seq up to another, with those before them. Messages without text are left out. `last`: the seq up to
  * which all were read, which is `upTo` if there are no more.
  */
 export function windowAfter(
-  reader: Pick<ThreadReader, "walk">,
-  thread: StoredThread,
+  from: From,
   { after, upTo, most = MESSAGES }: { after: number; upTo: number; most?: number },
 ): Window & { last: number } {
   const messages: SourceMessage[] = [];
-  const upToSeq = (last: number) => {
+  const windowTo = (last: number) => {
     const [first] = messages;
-    return { context: first === undefined ? [] : messagesBefore(reader, thread, first.seq), messages, last };
+    return { context: first ? inOrder(near(from, "newest", first.seq, CONTEXT)) : [], messages, last };
   };
   let [last, characters, read] = [after, 0, 0];
-  for (const stored of reader.walk(thread, { order: "oldest", from: after, view: "raw" })) {
+  for (const stored of from.reader.walk(from.thread, { order: "oldest", from: after, view: "raw" })) {
     if (stored.seq > upTo) break;
-    const message = sourceMessage(thread, stored);
+    const message = sourceMessage(from.thread, stored);
     characters += message.text.length;
     // A message longer than a window is a window of its own.
     const isFull = messages.length === most || (characters > CHARACTERS && messages.length > 0);
-    if (isFull || ++read > READ) return upToSeq(last);
+    if (isFull || ++read > READ) return windowTo(last);
     last = stored.seq;
     if (message.text !== "") messages.push(message);
   }
-  return upToSeq(upTo);
+  return windowTo(upTo);
 }
 
 /** The messages with these seqs and those around each, which the checks read too, in the order of the thread. */
-export function messagesAround(
-  reader: Pick<ThreadReader, "walk">,
-  thread: StoredThread,
-  seqs: readonly number[],
-): SourceMessage[] {
+export function messagesAround(from: From, seqs: readonly number[]): SourceMessage[] {
   const all = [...new Set(seqs)].toSorted((a, b) => a - b);
-  const found = all.flatMap((seq, i) => [
-    // No message is read twice.
-    ...messagesBefore(reader, thread, seq + 1, Math.min(EARLIER + 1, seq - (all[i - 1] ?? 0))),
-    ...messagesBehind(reader, thread, seq),
-  ]);
-  return inOrder(found);
+  return inOrder(
+    all.flatMap((seq, i) => [
+      // No message is read twice.
+      ...near(from, "newest", seq + 1, Math.min(EARLIER + 1, seq - (all[i - 1] ?? 0))),
+      ...near(from, "oldest", seq, BEHIND),
+    ]),
+  );
 }
 
 /** The messages of a window, with those around it that the checks read too. */
-export function widened(
-  reader: Pick<ThreadReader, "walk">,
-  thread: StoredThread,
-  messages: readonly SourceMessage[],
-): SourceMessage[] {
+export function widened(from: From, messages: readonly SourceMessage[]): SourceMessage[] {
   const [first, last] = [messages[0], messages.at(-1)];
   if (first === undefined || last === undefined) return [];
-  return inOrder([
-    ...messagesBefore(reader, thread, first.seq, EARLIER),
-    ...messages,
-    ...messagesBehind(reader, thread, last.seq),
-  ]);
+  const before = near(from, "newest", first.seq, EARLIER);
+  return inOrder([...before, ...messages, ...near(from, "oldest", last.seq, BEHIND)]);
 }
 
 const inOrder = (messages: readonly SourceMessage[]): SourceMessage[] =>
   [...new Map(messages.map((message) => [message.seq, message])).values()].toSorted((a, b) => a.seq - b.seq);
 
-function messagesBefore(
-  reader: Pick<ThreadReader, "walk">,
-  thread: StoredThread,
+/** The messages with a text among so many before a seq (`newest`) or behind it. */
+function near(
+  { reader, thread }: From,
+  order: "newest" | "oldest",
   seq: number,
-  most = CONTEXT,
+  most: number,
 ): SourceMessage[] {
-  const walk = reader.walk(thread, { order: "newest", from: seq, view: "raw", slice: most });
-  return written(thread, Iterator.from(walk).take(most)).toReversed();
+  const walk = reader.walk(thread, { order, from: seq, view: "raw", slice: most }).take(most);
+  return Array.from(walk, (stored) => sourceMessage(thread, stored)).filter(({ text }) => text !== "");
 }
-
-function messagesBehind(
-  reader: Pick<ThreadReader, "walk">,
-  thread: StoredThread,
-  seq: number,
-): SourceMessage[] {
-  const walk = reader.walk(thread, { order: "oldest", from: seq, view: "raw", slice: BEHIND });
-  return written(thread, Iterator.from(walk).take(BEHIND));
-}
-
-const written = (thread: StoredThread, some: Iterable<ReadMessage>): SourceMessage[] =>
-  Array.from(some, (stored) => sourceMessage(thread, stored)).filter(({ text }) => text !== "");
 
 function sourceMessage({ speakers }: StoredThread, { seq, body, createdAt }: ReadMessage): SourceMessage {
   const message = parsed(body);

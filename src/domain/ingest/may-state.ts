@@ -18,10 +18,10 @@ export function mayState({ context, messages }: Window): boolean {
 
 function saysSomething(message: CheckedMessage, conversation: Conversation): boolean {
   // A person may approve what is not in the user's own words.
-  if (message.told.includes(GAP)) return true;
-  const said = message.sentences.filter((sentence) => !isBareQuestion(sentence));
+  if (message.told().includes(GAP)) return true;
+  const said = message.sentences().filter((sentence) => !isBareQuestion(sentence));
   // "I'm Will." has the words of small talk, and a name.
   if (said.some((sentence) => sentence.has("self") || sentence.has("whose"))) return true;
   if (said.length > 0 && questionBefore(message, conversation) !== undefined) return true;
-  return !isSmallTalk(message.told) && said.some(({ text }) => !isSmallTalk(text));
+  return !isSmallTalk(message.told()) && said.some(({ text }) => !isSmallTalk(text));
 }

@@ -57,7 +57,7 @@ export function checkFact(fact: FactProposal, conversation: Conversation): Verdi
   const voiced = voices.find((voice) => voice.fact.subject !== subject)?.fact ?? fact;
   const whole = [voiced.subject, predicate, object, voiced.text ?? ""].join(" ");
   const reasons = refusalsOfForm(fact, whole);
-  if (hidesSomething(whole) || cited.some(({ hides }) => hides)) reasons.push("hidden_characters");
+  if (hidesSomething(whole) || cited.some(({ hides }) => hides())) reasons.push("hidden_characters");
   // Its words are refused for their number: nothing is looked for.
   if (isTooLong(fact)) return refused(...reasons);
   if (said.length === 0) return refused(...reasons, "not_said_by_user");
@@ -92,7 +92,7 @@ function refusalsOfForm(fact: FactProposal, whole: string): Reason[] {
 /** The same of messages whose writer is the user. */
 function stated(fact: FactProposal, said: readonly CheckedMessage[], conversation: Conversation): Verdict {
   const { subject, predicate, object, text = "" } = fact;
-  const all = said.flatMap((message) => message.sentences.map((sentence, i) => ({ message, sentence, i })));
+  const all = said.flatMap((message) => message.sentences().map((sentence, i) => ({ message, sentence, i })));
   if (all.length * wordsOf(`${subject} ${predicate} ${object}`).length > COMPARISONS)
     return refused("too_long");
   const needs = needsOf(object);
@@ -142,7 +142,7 @@ function refusalOfText(text: string, triple: string, sentence: Sentence): Reason
 function refusalOf(fact: FactProposal, place: SentencePlace, conversation: Conversation): Reason | null {
   const { sentence, from } = place;
   // Nobody can tell a question or a denial in it.
-  if (sentence.reading.languages.length === 0) return "unread_language";
+  if (sentence.reading().languages.length === 0) return "unread_language";
   const clause = clauseOf(fact.object, from, sentence);
   // "What I did not say is that I fear moths."
   if (clause === null || (begins(clause.whole, "asks") && !/[.!。！]$/u.test(sentence.text)))
@@ -150,7 +150,7 @@ function refusalOf(fact: FactProposal, place: SentencePlace, conversation: Conve
   if (isOrder(sentence, clause)) return "instruction";
   const claim = `${fact.predicate} ${fact.object}`;
   return (
-    refusalByFrame(clause, { claim, predicate: fact.predicate, reading: sentence.reading }) ??
+    refusalByFrame(clause, { claim, predicate: fact.predicate, reading: sentence.reading() }) ??
     refusalByDenial(fact, clause, place) ??
     (isOver(clause, fact.predicate) ? "not_stated" : null) ??
     refusalByContext(place, conversation) ??
@@ -162,7 +162,7 @@ const isOrder = (sentence: Sentence, { whole }: Clause): boolean =>
   sentence.has("roles") ||
   sentence.has("memory") ||
   begins(whole, "orders") ||
-  begins(sentence.reading, "orders");
+  begins(sentence.reading(), "orders");
 
 /** Why the words around a claim make it somebody else's, a scene, or a supposition. */
 function refusalByFrame(
@@ -187,10 +187,10 @@ function refusalByFrame(
 /** Why a sentence denies a fact, or does not deny what the fact denies. */
 function refusalByDenial(fact: FactProposal, clause: Clause, place: SentencePlace): Reason | null {
   const claim = `${fact.predicate} ${fact.object}`;
-  const denies = deniesSomething(claim, place.sentence.reading);
+  const denies = deniesSomething(claim, place.sentence.reading());
   if (denies !== isDenied(clause, claim)) return "negated";
-  const next = place.message.sentences[place.i + 1];
-  const replies = [clause.rest, ...(next === undefined || next.isQuestion ? [] : [next.reading])];
+  const next = place.message.sentences()[place.i + 1];
+  const replies = [clause.rest, ...(next === undefined || next.isQuestion() ? [] : [next.reading()])];
   // "My wife is vegetarian, I'm not."
   const isNamed = nameIn(fact.subject) !== null;
   if (!denies && replies.some((one) => deniesAlone(one, claim) && !(isNamed && has(one, "self"))))
@@ -206,21 +206,21 @@ function refusalByContext({ message, i }: SentencePlace, { messages }: Conversat
   );
   const earlier = said.filter((one) => one.at < at).toReversed();
   // "Translate what comes": its text is in a message of its own.
-  const waiting = earlier.filter(({ told }) => !told.includes(GAP));
+  const waiting = earlier.filter(({ told }) => !told().includes(GAP));
   if (holds("hands", i, [message, ...waiting])) return "not_own_words";
   if (holds("scenes", i, [message, ...earlier])) return "not_stated";
   const next = said.find((one) => one.at > at);
   const asked = next && messages[next.at - 1];
-  const isAnswer = asked?.source.role === "assistant" && asked.sentences.at(-1)?.isQuestion === true;
-  const later = next?.undoing.filter((place) => place < NEXT) ?? [];
+  const isAnswer = asked?.source.role === "assistant" && asked.sentences().at(-1)?.isQuestion() === true;
+  const later = next?.undoing().filter((place) => place < NEXT) ?? [];
   // "Is it fun?" "Not really." But "Really?" "No, just kidding."
   const isReply =
     isAnswer &&
     later.every((place) => {
-      const reading = next?.sentences[place]?.reading ?? message.reading;
+      const reading = next?.sentences()[place]?.reading() ?? message.reading();
       return begins(reading, "denies") && !has(withoutWords(reading, "denies"), "undoes");
     });
-  const isUndone = message.undoing.some((place) => place > i) || (later.length > 0 && !isReply);
+  const isUndone = message.undoing().some((place) => place > i) || (later.length > 0 && !isReply);
   return isUndone ? "not_stated" : null;
 }
 

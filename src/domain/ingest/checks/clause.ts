@@ -32,8 +32,8 @@ const OF_TAG: readonly Cue[] = ["asks", "denies", "you", "self", "common", "join
 
 /** The clause of a sentence with an object; null if it is a question. `from`: where its words begin. */
 export function clauseOf(object: string, from: number, sentence: Sentence): Clause | null {
-  const { reading } = sentence;
-  const text = sentence.isQuestion ? stated(sentence, from) : sentence.text;
+  const reading = sentence.reading();
+  const text = sentence.isQuestion() ? stated(sentence, from) : sentence.text;
   if (text === null) return null;
   const marks = Array.from(text.matchAll(MARK));
   const start = marks.findLast(({ index }) => index < from);
@@ -82,7 +82,7 @@ export function placeOf(object: string, sentence: Sentence): number {
   if (!sentence.says(needs)) return -1;
   const whole = indexIn(object, sentence);
   if (whole >= 0 || needs.some((need) => "flat" in need)) return Math.max(0, whole);
-  const { words, text } = sentence;
+  const [words, text] = [sentence.words(), sentence.text];
   const isParted = (from: PlacedWord | undefined, to: PlacedWord | undefined): boolean =>
     text.slice(from?.index, to?.index).search(MARK) >= 0;
   const found = words.findIndex((_, first) => {
@@ -113,10 +113,11 @@ const indexIn = (object: string, { text }: Sentence): number =>
 
 /** True if no part of a sentence states anything: it asks from its beginning to its end. */
 export const isBareQuestion = (sentence: Sentence): boolean =>
-  sentence.isQuestion && sentence.text.search(COMMA) < 0;
+  sentence.isQuestion() && sentence.text.search(COMMA) < 0;
 
 /** The part of a question that states something: "I'm vegan, any ideas?" Null if the object is in what is asked. */
-function stated({ text, reading }: Sentence, from: number): string | null {
+function stated(sentence: Sentence, from: number): string | null {
+  const [text, reading] = [sentence.text, sentence.reading()];
   const comma = Array.from(text.matchAll(COMMA)).at(-1)?.index ?? -1;
   if (from > comma) return null;
   const said = text.slice(0, comma);

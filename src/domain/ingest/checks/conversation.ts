@@ -8,15 +8,7 @@ import {
   type LanguageReading,
 } from "../../language/cues.ts";
 import { isIn } from "../../language/forms.ts";
-import {
-  contentStems,
-  type Needed,
-  type PlacedWord,
-  placedWords,
-  type Said,
-  saidIn,
-  says,
-} from "../../memory/content-stems.ts";
+import { contentStems, type Needed, placedWords, saidIn, says } from "../../memory/content-stems.ts";
 import { GAP, ownWords, READ, sentencesOf } from "../own-words.ts";
 import type { SourceMessage } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
@@ -31,66 +23,62 @@ const ASKING_END = /$(?<=[?？؟][!?！？…]*["'”’)\]]*)/u;
 
 type Languages = LanguageReading["languages"];
 
+/** Works something out at the first call. */
+const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+};
+/** The same for each key. */
+const onceEach = <K, T>(make: (key: K) => T): ((key: K) => T) => {
+  const made = new Map<K, () => T>();
+  return (key) => {
+    const one = made.get(key) ?? once(() => make(key));
+    made.set(key, one);
+    return one();
+  };
+};
+
 /** A sentence of a message. Each of its parts is worked out once, however many proposals cite it. */
 export class Sentence {
   readonly text: string;
-  readonly #around: Languages;
-  readonly #cues = new Map<Cue, boolean>();
-  #isQuestion: boolean | undefined;
-  #undoes: boolean | undefined;
-  #reading: LanguageReading | undefined;
-  #said: Said | undefined;
-  #words: readonly PlacedWord[] | undefined;
+  readonly reading: () => LanguageReading;
+  readonly words = once(() => placedWords(this.text));
+  /** True if it takes back what stands before it, or says that this is a text, or about a name. */
+  readonly undoes = once(() => this.#undoes());
+  readonly isQuestion = once(
+    () => ASKING_END.test(this.text) || (this.text.endsWith(";") && isIn(["el"], this.reading())),
+  );
+  /** True if it has a word of a kind. */
+  readonly has = onceEach((cue: Cue) => has(this.reading(), cue));
+  readonly #said = once(() => saidIn(this.text));
 
+  /** `around`: the languages of the text around it. */
   constructor(text: string, around: Languages) {
     this.text = text;
-    this.#around = around;
-  }
-
-  get reading(): LanguageReading {
-    return (this.#reading ??= read(this.text, this.#around));
+    this.reading = once(() => read(text, around));
   }
 
   says(needs: readonly Needed[]): boolean {
-    return says((this.#said ??= saidIn(this.text)), needs);
-  }
-
-  get words(): readonly PlacedWord[] {
-    return (this.#words ??= placedWords(this.text));
+    return says(this.#said(), needs);
   }
 
   /** True if it has a word that says something in its language, and nothing in another: "MIT". */
   hasName(word: string): boolean {
-    const name = readPart(word, this.reading);
-    return name.said !== " " && this.reading.said.includes(name.said) && !SMALL.some((cue) => has(name, cue));
+    const reading = this.reading();
+    const name = readPart(word, reading);
+    return name.said !== " " && reading.said.includes(name.said) && !SMALL.some((cue) => has(name, cue));
   }
 
-  has(cue: Cue): boolean {
-    const known = this.#cues.get(cue) ?? has(this.reading, cue);
-    this.#cues.set(cue, known);
-    return known;
-  }
-
-  get isQuestion(): boolean {
-    return (this.#isQuestion ??=
-      ASKING_END.test(this.text) || (this.text.endsWith(";") && isIn(["el"], this.reading)));
-  }
-
-  /** True if it takes back what stands before it, or says that this is a text, or about a name. */
-  get undoes(): boolean {
-    return (this.#undoes ??= this.#takesBack());
-  }
-
-  #takesBack(): boolean {
+  #undoes(): boolean {
     // "Translate the following:" is about what follows.
     if (this.text.includes(GAP) || /[:：]$/u.test(this.text)) return false;
     if (this.has("undoes")) return true;
-    const { said, names } = this.reading;
-    const points = placesOf(this.reading, "points");
+    const { said, names } = this.reading();
+    const points = placesOf(this.reading(), "points");
     // "That's our competitor's page."
-    if (placesOf(this.reading, "texts").some((text) => points.some((place) => place < text))) return true;
+    if (placesOf(this.reading(), "texts").some((text) => points.some((place) => place < text))) return true;
     return (
-      !this.isQuestion &&
+      !this.isQuestion() &&
       points.some((place) =>
         names.some((name) => name > place && said.slice(place, name).split(" ").length <= POINTING + 1),
       )
@@ -101,82 +89,49 @@ export class Sentence {
 /** A message of the conversation that proposals cite. */
 export class CheckedMessage {
   readonly source: SourceMessage;
+  /** Its place in the window. */
   readonly at: number;
-  readonly #before: CheckedMessage | undefined;
-  #own: string | undefined;
-  #reading: LanguageReading | undefined;
-  #sentences: readonly Sentence[] | undefined;
-  readonly #places = new Map<Cue, readonly number[]>();
-  #undoing: readonly number[] | undefined;
-  #hides: boolean | undefined;
-  #stems: readonly string[] | undefined;
-  #said: Said | undefined;
+  /** True if its characters read otherwise than they look. */
+  readonly hides = once(() => hidesSomething(this.source.text));
+  /** The text of an assistant, and the own words of a user. */
+  readonly told = once(() => {
+    const { role, text } = this.source;
+    if (role === "user") return ownWords(text);
+    return text.length <= 2 * READ ? text : `${text.slice(0, READ)}\n${text.slice(-READ)}`;
+  });
+  /** Its words. Without a word of a language, it is in that of the message before. */
+  readonly reading: () => LanguageReading;
+  readonly sentences: () => readonly Sentence[] = once(() =>
+    sentencesOf(this.told()).map((text) => new Sentence(text, this.reading().languages)),
+  );
+  /** The places of the sentences that have a word of a kind. */
+  readonly placesOf = onceEach((cue: Cue) => this.#thoseThat((one) => one.has(cue)));
+  /** The places of the sentences that take back what stands before them. */
+  readonly undoing = once(() => this.#thoseThat((one) => one.undoes()));
+  readonly stems = once(() => contentStems(this.#voiced()));
+  readonly said = once(() => saidIn(this.#voiced()));
 
-  /** `at`: its place in the window. */
   constructor(source: SourceMessage, at: number, before: CheckedMessage | undefined) {
     this.source = source;
     this.at = at;
-    this.#before = before;
-  }
-
-  /** True if its characters read otherwise than they look. */
-  get hides(): boolean {
-    return (this.#hides ??= hidesSomething(this.source.text));
-  }
-
-  /** The text of an assistant, and the own words of a user. */
-  get told(): string {
-    const { role, text } = this.source;
-    if (role === "user") return (this.#own ??= ownWords(text));
-    return text.length <= 2 * READ ? text : `${text.slice(0, READ)}\n${text.slice(-READ)}`;
-  }
-
-  /** Its words. Without a word of a language, it is in that of the message before. */
-  get reading(): LanguageReading {
-    return (this.#reading ??= read(this.told, this.#around));
+    this.reading = once(() => read(this.told(), this.#around(before?.reading().languages ?? [])));
   }
 
   /** The languages that decide if its own words do not: those of the text that it hands over, or else of the message before. */
-  get #around(): Languages {
-    const before = this.#before?.reading.languages ?? [];
-    if (!isRead(this.told)) return isRead(this.source.text) ? read(this.source.text).languages : before;
-    return read(this.told).languages.some((one) => before.includes(one)) ? before : [];
+  #around(before: Languages): Languages {
+    const own = this.told();
+    if (!isRead(own)) return isRead(this.source.text) ? read(this.source.text).languages : before;
+    return read(own).languages.some((one) => before.includes(one)) ? before : [];
   }
 
-  get sentences(): readonly Sentence[] {
-    return (this.#sentences ??= sentencesOf(this.told).map(
-      (text) => new Sentence(text, this.reading.languages),
-    ));
-  }
-
-  /** The places of the sentences that have a word of a kind. */
-  placesOf(cue: Cue): readonly number[] {
-    const known = this.#places.get(cue) ?? this.#thoseThat((one) => one.has(cue));
-    this.#places.set(cue, known);
-    return known;
-  }
-
-  /** The places of the sentences that take back what stands before them. */
-  get undoing(): readonly number[] {
-    return (this.#undoing ??= this.#thoseThat(({ undoes }) => undoes));
-  }
-
-  #thoseThat(isOne: (sentence: Sentence) => boolean): number[] {
-    return this.sentences.flatMap((one, i) => (isOne(one) ? [i] : []));
+  #thoseThat(isOne: (sentence: Sentence) => boolean): readonly number[] {
+    return this.sentences().flatMap((one, i) => (isOne(one) ? [i] : []));
   }
 
   /** The text as an episode tells it: with the name of a user who is not the owner. */
-  get #voiced(): string {
+  #voiced(): string {
     const { role, speaker, isOwner } = this.source;
-    return (role === "user" ? withSpeaker(this.told, { speaker, isOwner }) : null) ?? this.told;
-  }
-
-  get stems(): readonly string[] {
-    return (this.#stems ??= contentStems(this.#voiced));
-  }
-
-  get said(): Said {
-    return (this.#said ??= saidIn(this.#voiced));
+    return (role === "user" ? withSpeaker(this.told(), { speaker, isOwner }) : null) ?? this.told();
   }
 }
 

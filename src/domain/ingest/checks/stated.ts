@@ -14,9 +14,8 @@ export type Stated = { message: SourceMessage; text: string; question: string | 
 export function statedAt(fact: FactProposal, place: SentencePlace, conversation: Conversation): Stated {
   const { message, sentence, i } = place;
   const name = nameIn(fact.subject);
-  const names = ({ sentences }: CheckedMessage): number =>
-    name === null ? i : sentences.findLastIndex((one, at) => at <= i && one.says(needsOf(name)));
-  const from = names(message);
+  const from =
+    name === null ? i : message.sentences().findLastIndex((one, at) => at <= i && one.says(needsOf(name)));
   const isSpeaker = sentence.has("self") || sentence.has("whose");
   const words = new Set(contentStems(sentence.text));
   const isWhole =
@@ -31,8 +30,10 @@ export function statedAt(fact: FactProposal, place: SentencePlace, conversation:
 /** The sentences from one to another, as the message has them: its own words keep their places. */
 function verbatim({ told, sentences, source }: CheckedMessage, from: number, to: number): string {
   let [start, end] = [0, 0];
-  for (const [i, { text }] of sentences.slice(0, to + 1).entries()) {
-    const at = told.indexOf(text, end);
+  for (const [i, { text }] of sentences()
+    .slice(0, to + 1)
+    .entries()) {
+    const at = told().indexOf(text, end);
     if (i <= from) start = at;
     end = at + text.length;
   }

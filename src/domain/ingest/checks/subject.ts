@@ -78,7 +78,7 @@ export function questionBefore(
 ): Sentence | undefined {
   const asked = messages[at - 1];
   return asked?.source.role === "assistant"
-    ? asked.sentences.findLast(({ isQuestion }) => isQuestion)
+    ? asked.sentences().findLast((one) => one.isQuestion())
     : undefined;
 }
 
@@ -101,8 +101,8 @@ export function refusalOfSubject(
   const all = readPart(text, before);
   const question = questionBefore(message, conversation);
   // "Which phone is it?" "My Pixel."
-  const asked = has(all, "self") ? [] : (question?.reading ?? []);
-  const isShown = [message.reading, asked].flat().some((one) => shows(one, fact.predicate));
+  const asked = has(all, "self") ? [] : (question?.reading() ?? []);
+  const isShown = [message.reading(), asked].flat().some((one) => shows(one, fact.predicate));
   const shown = isShown ? null : "predicate_not_in_source";
   if (has(all, "self") || has(all, "whose")) return shown;
   const upTo = { ...before, said: before.said + whole.said };
@@ -133,16 +133,17 @@ type Spoken = { before: LanguageReading; persons: Persons; message: CheckedMessa
 /** True if a sentence may say it of this one: it names them, or it names nobody and a sentence before does. "I" is nobody with a name. */
 function saysOfNamed(name: string, { before, persons, message, sentence }: Spoken): boolean {
   const needs = needsOf(name);
-  if (sentence.says(needs) || hasFormOf(name, sentence.text, sentence.reading)) return true;
+  if (sentence.says(needs) || hasFormOf(name, sentence.text, sentence.reading())) return true;
   if (persons.names(before).length > 0 || has(before, "self")) return false;
-  return message.sentences.slice(0, message.sentences.indexOf(sentence)).some((one) => one.says(needs));
+  const sentences = message.sentences();
+  return sentences.slice(0, sentences.indexOf(sentence)).some((one) => one.says(needs));
 }
 
 /** The same of one of the user's. Many words tell a relation ("bro", "she"), and "we" may be the user's team, but "I" is nobody else. */
 function saysOfRelation(name: string, { before, persons, sentence }: Spoken): boolean {
   if (sentence.says(needsOf(name))) return true;
   if (persons.names(before).length > 0) return false;
-  const { reading } = sentence;
+  const reading = sentence.reading();
   return !has(withoutWords(before, "plural"), "self") || has(reading, "others") || has(reading, "whose");
 }
 
@@ -194,7 +195,8 @@ function isOfAnother(before: LanguageReading, persons: Persons): boolean {
 }
 
 /** True if a sentence may begin with a name and what that one does: "Anna collects stamps". */
-function beginsWithName({ text, reading }: Sentence, persons: Persons): boolean {
+function beginsWithName(sentence: Sentence, persons: Persons): boolean {
+  const [text, reading] = [sentence.text, sentence.reading()];
   const [name = "", verb = ""] = reading.said.trim().split(" ");
   const isKnown = (word: string): boolean => persons.knows(word) || isWordOf(word, reading);
   return (
@@ -206,7 +208,8 @@ function beginsWithName({ text, reading }: Sentence, persons: Persons): boolean 
 }
 
 /** True if a sentence has the verb of the predicate as others have it, and not beside its speaker: "A client of ours sleeps". */
-function hasVerbOfAnother(predicate: string, { reading }: Sentence): boolean {
+function hasVerbOfAnother(predicate: string, sentence: Sentence): boolean {
+  const reading = sentence.reading();
   const [verb = ""] = readPart(predicate, reading).said.trim().split(" ");
   const { said } = reading;
   const at = said.indexOf(` ${verb} `);
@@ -223,10 +226,10 @@ function refusalOfAnswer(
   question: Sentence,
   { message, upTo }: { message: CheckedMessage; upTo: LanguageReading },
 ): Reason | null {
-  const { reading } = question;
+  const reading = question.reading();
   // "Any food that I should avoid?", "Tea or coffee?"
   const isBrief = reading.said.split(" ").length - 2 <= BRIEF;
-  const isOfUser = question.has("you") || (question.has("self") && shows(message.reading, predicate));
+  const isOfUser = question.has("you") || (question.has("self") && shows(message.reading(), predicate));
   if (question.has("supposes") || !(isOfUser || isBrief || persons.areNear(reading))) return "not_stated";
   const denies = deniesSomething(`${predicate} ${object}`, reading);
   if (question.has("denies") !== denies && !(denies && has(upTo, "denies"))) return "negated";
