@@ -139,7 +139,8 @@ function codeOf(json: unknown): string | null {
   return typeof code === "string" && /^[a-z_]{1,40}$/.test(code) ? code : null;
 }
 
-function parsed(text: string): unknown {
+/** The value of a JSON text; undefined if it is none. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -78,7 +78,7 @@ export const withoutMessages = (
   isThere: (seq: number) => boolean,
 ): Backlog => ({
   batches: batches
-    .filter(({ range, look }) => range === undefined || look === undefined || look.seqs.every(isThere))
+    .filter(({ seqs }) => seqs === undefined || seqs.every(isThere))
     .map((batch) => ({ ...batch, proposals: withoutText(batch.proposals, isThere) })),
   unlooked,
 });

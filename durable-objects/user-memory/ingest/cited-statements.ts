@@ -44,8 +44,8 @@ export class CitedStatements {
       if (source?.thread === undefined) return null;
       if (subject === undefined || predicate === undefined || object === undefined) return null;
       const key = JSON.stringify([source.thread, source.message ?? null]);
-      const cited = known.has(key) ? known.get(key) : this.#cited(reader, source.thread, source.message);
-      known.set(key, cited ?? null);
+      if (!known.has(key)) known.set(key, this.#cited(reader, source.thread, source.message));
+      const cited = known.get(key);
       if (cited == null) return null;
       const { seq, at, owners, check } = cited;
       const given = { subject, predicate, object, ...(text !== undefined && { text }), sources: [seq] };

@@ -9,7 +9,7 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { IngestStore, StoredIngest } from "./ingest-store.ts";
 import type { NextStep } from "./next-step.ts";
 import type { ProposalMemories } from "./proposal-memories.ts";
-import type { FailedStep, Step } from "./step.ts";
+import { batchOf, type FailedStep } from "./step.ts";
 import { ATTEMPTS, type StepOutcomes } from "./step-outcomes.ts";
 
 type IngestRunnerDependencies = {
@@ -44,8 +44,6 @@ export class IngestRunner implements Chore {
   readonly #deps: IngestRunnerDependencies;
   /** By the number of the thread. */
   readonly #running = new Map<number, Running>();
-  /** By ingest, steps whose memories could not be stored yet. The model is not asked again, and other ingests of the thread wait. */
-  readonly #unstored = new Map<string, Step>();
 
   constructor(deps: IngestRunnerDependencies) {
     this.#deps = deps;
@@ -56,7 +54,6 @@ export class IngestRunner implements Chore {
     const { store, now } = this.#deps;
     const until = now() + ALARM_MS;
     store.deleteOld(now());
-    for (const id of this.#unstored.keys()) if (this.#isOver(id)) this.#unstored.delete(id);
     const started = new Set<Promise<void>>();
     const failed = new Set<Promise<void>>();
     for (;;) {
@@ -99,20 +96,12 @@ export class IngestRunner implements Chore {
         const other = this.#running.get(thread);
         if (other !== undefined) await other.step;
         else if (dueAt > now()) await sleep(dueAt - now());
-        else if (this.#running.size >= THREADS) await this.#anyEnds();
+        else if (this.#running.size >= THREADS)
+          await Promise.race(this.#running.values().map(({ step }) => step));
         else await this.#start(next);
       }
     };
     await settlesWithin(work(), withinMs);
-  }
-
-  /** True if an ingest has ended, or is deleted. */
-  #isOver(id: string): boolean {
-    return (this.#deps.store.get(id)?.dueAt ?? null) === null;
-  }
-
-  async #anyEnds(): Promise<void> {
-    await Promise.race(this.#running.values().map(({ step }) => step));
   }
 
   #nextToStart(): StoredIngest | null {
@@ -125,11 +114,8 @@ export class IngestRunner implements Chore {
     const { id, thread } = ingest;
     const step = this.#step(ingest)
       .catch((error: unknown) => this.#failed(id, error))
-      .then(() => {
-        if (this.#unstored.has(id) && this.#isOver(id)) this.#unstored.delete(id);
-        // A step by rules waits for nothing: without a turn, other calls would wait for all of them.
-        return turn();
-      })
+      // A step by rules waits for nothing: without a turn, other calls would wait for all of them.
+      .then(turn)
       .finally(() => this.#running.delete(thread))
       // A step that could not even note its failure waits: the alarm is set for it, and `Chores` pauses.
       .then(() => this.#deps.alarms.scheduleBy(this.nextDue()));
@@ -150,28 +136,29 @@ export class IngestRunner implements Chore {
     const thread = id === null ? null : stores.threads.get(id);
     const owner = this.#deps.owner();
     if (thread === null || owner === null) return outcomes.end(ingest, { why: "thread_deleted" });
-    const before = this.#before(ingest);
-    if (before !== null) return outcomes.wait(ingest, before.why, Math.max(before.dueAt ?? 0, now() + 1_000));
-    const step = this.#unstored.get(ingest.id) ?? (await this.#next(ingest, thread));
+    // The marks are not raised yet: this ingest would extract the same again.
+    const ahead = store.otherAhead(ingest);
+    if (ahead !== null)
+      return outcomes.wait(ingest, ahead.state.why, Math.max(ahead.dueAt ?? 0, now() + 1_000));
+    const step = await this.#next(ingest, thread);
     // The thread, the user, or a message that the model has read may have been deleted meanwhile.
     const read = step === null ? [] : readFor(step);
     const isThere = (seq: number) => stores.lineage.position(thread, seq) !== null;
     const isWanted = () => store.get(ingest.id) !== null && read.every(isThere);
-    if (!isWanted()) this.#unstored.delete(ingest.id);
-    else if (step === null) outcomes.end(ingest);
+    if (!isWanted()) return;
+    if (step === null) outcomes.end(ingest);
     else if ("until" in step) outcomes.wait(ingest, step.why, step.until);
     else if ("isLasting" in step) outcomes.tryAgain(ingest, step);
-    else if ("batch" in step) outcomes.keep(ingest, step, isThere);
+    else if ("batch" in step) outcomes.keep(ingest, step, { isThere });
     else {
       const done = (results: readonly IngestResult[], former: ReadonlySet<string>) => {
         if (isWanted()) outcomes.advance(ingest, step, { results, former });
       };
       const stored = await proposals.store(owner, step, { ingest, thread, isWanted, done });
-      if (stored.ok || !isWanted()) this.#unstored.delete(ingest.id);
-      else {
-        this.#unstored.set(ingest.id, step);
-        outcomes.wait(ingest, "storage", now() + STORAGE_MS);
-      }
+      if (stored.ok || !isWanted()) return;
+      // The model is not asked again, and other ingests of the thread wait.
+      const { usage } = step;
+      outcomes.keep(ingest, { batch: batchOf(step), usage }, { isThere, until: now() + STORAGE_MS });
     }
   }
 
@@ -183,26 +170,12 @@ export class IngestRunner implements Chore {
     const asks = () => store.update({ ...ingest, state: { ...ingest.state, attempts } });
     return steps.of({ ingest, thread, asks });
   }
-
-  /**
-   * Another ingest of the thread that has extracted what is not stored yet, and why it waits: a step that could not be stored, or one
-   * that the model looks at. The marks are not raised: this ingest would extract the same again. Null if there is none.
-   */
-  #before(ingest: StoredIngest): { dueAt: number | null; why?: string | undefined } | null {
-    const { store } = this.#deps;
-    for (const id of this.#unstored.keys()) {
-      const other = id === ingest.id ? null : store.get(id);
-      if (other?.thread === ingest.thread) return { dueAt: other.dueAt, why: "storage" };
-    }
-    const looking = store.otherLooking(ingest);
-    return looking && { dueAt: looking.dueAt, why: looking.state.why };
-  }
 }
 
 /** The seqs of the messages that a step takes its text from. A look at the caller's memories, or at what waits, goes on without some. */
 const readFor = (step: NonNullable<Awaited<ReturnType<NextStep["of"]>>>): readonly number[] => {
   if ("window" in step) return step.window.map(({ seq }) => seq);
-  return "batch" in step && step.batch.range !== undefined ? step.batch.look.seqs : [];
+  return "batch" in step ? (step.batch.seqs ?? []) : [];
 };
 
 /** False if the work takes longer. It continues. */

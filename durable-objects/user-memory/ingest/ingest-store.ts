@@ -106,7 +106,7 @@ export class IngestStore implements Erasable {
   }
 
   /** An empty one is not read. */
-  backlog({ id, hasBacklog }: Pick<StoredIngest, "id" | "hasBacklog">): Backlog {
+  backlog({ id, hasBacklog }: StoredIngest): Backlog {
     if (!hasBacklog) return NO_BACKLOG;
     const [row] = this.#sql
       .exec<{ extracted: string | null }>("SELECT extracted FROM ingests WHERE id = ?", id)
@@ -146,10 +146,10 @@ export class IngestStore implements Erasable {
   }
 
   /**
-   * Another ingest of the thread with a look of the model under way at what it extracted of the same kinds: the marks do not tell of it
-   * yet. Null without one.
+   * Another ingest of the thread that has extracted messages for the same kinds, whose memories are not stored yet: the marks do not tell
+   * of it. Null without one.
    */
-  otherLooking({ id, thread, state }: StoredIngest): StoredIngest | null {
+  otherAhead({ id, thread, state }: StoredIngest): StoredIngest | null {
     return this.#one(
       `thread = ? AND id <> ? AND due_at IS NOT NULL AND EXISTS (
          SELECT 1 FROM json_each(extracted, '$.batches[0].range.kinds') AS kind, json_each(?) AS wanted
@@ -162,10 +162,10 @@ export class IngestStore implements Erasable {
 
   /** Removes the text that comes of a deleted message from the ingests of its thread. */
   forgetMessage(thread: number, seq: number): void {
-    for (const id of this.#ids("thread = ? AND extracted IS NOT NULL", thread)) {
-      const backlog = this.backlog({ id, hasBacklog: true });
+    for (const ingest of this.#all("thread = ? AND extracted IS NOT NULL", thread)) {
+      const backlog = this.backlog(ingest);
       const rest = withoutMessages(backlog, (one) => one !== seq);
-      if (JSON.stringify(rest) !== JSON.stringify(backlog)) this.setBacklog(id, rest);
+      if (JSON.stringify(rest) !== JSON.stringify(backlog)) this.setBacklog(ingest.id, rest);
     }
   }
 
@@ -235,13 +235,6 @@ export class IngestStore implements Erasable {
     );
   }
 
-  #ids(where: string, binding: Binding): string[] {
-    return this.#sql
-      .exec<{ id: string }>(`SELECT id FROM ingests WHERE ${where}`, binding)
-      .toArray()
-      .map(({ id }) => id);
-  }
-
   #threads(query: string, ...bindings: Binding[]): number[] {
     const rows = this.#sql.exec<{ thread: number }>(query, ...bindings);
     return rows.toArray().map(({ thread }) => thread);
@@ -249,7 +242,8 @@ export class IngestStore implements Erasable {
 
   /** A delete alone leaves the bytes in the file. */
   #delete(where: string, binding: Binding): void {
-    for (const id of this.#ids(where, binding)) {
+    const ids = this.#sql.exec<{ id: string }>(`SELECT id FROM ingests WHERE ${where}`, binding).toArray();
+    for (const { id } of ids) {
       this.#sql.exec(`UPDATE ingests SET ${EMPTIED} WHERE id = ?`, id);
       this.#sql.exec("DELETE FROM ingests WHERE id = ?", id);
     }

@@ -28,7 +28,14 @@ import {
   type WaitingMemory,
   withFacts,
 } from "./second-look.ts";
-import type { FailedStep, LookedBatch, Looking, Step, StepWait } from "./step.ts";
+import {
+  batchOf,
+  type FailedStep,
+  type LookedBatch,
+  type Looking,
+  type Step,
+  type StepWait,
+} from "./step.ts";
 import { messagesAround, widened, windowAfter } from "./thread-window.ts";
 
 type NextStepDependencies = {
@@ -79,11 +86,11 @@ export class NextStep {
     if (found === null || !("proposals" in found)) return found;
     const owners = ownerNames(thread.speakers ?? UNNAMED);
     const facts = found.proposals.facts.map((fact) => ofOwner(fact, owners));
-    const step: Step = { ...found, proposals: { ...found.proposals, facts } };
+    const seqs = found.range && found.window.map(({ seq }) => seq);
+    const step: Step = { seqs, ...found, proposals: { ...found.proposals, facts } };
     const look = languageModel === null ? null : await lookFor(step);
     if (look === null) return step;
-    const { window: _read, usage, ...proposed } = step;
-    return { batch: { ...proposed, look }, usage };
+    return { batch: { ...batchOf(step), look }, usage: step.usage };
   }
 
   /** The batch of an ingest whose look gets no further answer, after its last attempt; null if no look is under way. */

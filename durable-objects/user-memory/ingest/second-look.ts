@@ -55,14 +55,14 @@ export async function lookFor({ proposals, extractor, window }: Step): Promise<L
     facts.push(check("fact", fact).reasons.length === 0 ? {} : { why: REFUSED });
   }
   if (facts.every(({ why }) => why === REFUSED)) return null;
-  return { seqs: window.map(({ seq }) => seq), facts, most: FACTS };
+  return { facts, most: FACTS };
 }
 
 /** A batch of memories that wait in quarantine, without their facts, for another look. */
 export const lookAgain = (extractor: Extractor, ids: readonly string[]): LookedBatch => ({
   proposals: NO_PROPOSALS,
   extractor,
-  look: { seqs: [], facts: ids.map(() => ({})), most: FACTS, again: ids },
+  look: { facts: ids.map(() => ({})), most: FACTS, again: ids },
 });
 
 /** The batch with the facts of the memories that still wait, as they are now; `pending` while a write may still change one. */

@@ -11,7 +11,7 @@ import type { IngestState, IngestStore, StoredIngest } from "./ingest-store.ts";
 import { addedUsage, NO_USAGE } from "./model-usage.ts";
 import type { NextStep } from "./next-step.ts";
 import { failureOf } from "./second-look.ts";
-import type { FailedStep, Looking, Step } from "./step.ts";
+import type { Batch, FailedStep, Step } from "./step.ts";
 
 type OutcomeDependencies = {
   store: IngestStore;
@@ -80,20 +80,22 @@ export class StepOutcomes {
     });
   }
 
-  /** Keeps what a look of the model has come to, and what it has cost, before the next step. */
+  /** Keeps a batch that is not stored yet, and what it has cost. `until`: the storage has failed, and the next step waits. */
   keep(
     ingest: StoredIngest,
-    { batch, usage }: Looking,
-    isThere: (seq: number) => boolean = () => true,
+    { batch, usage }: { batch: Batch; usage?: Ingest["usage"] | undefined },
+    { isThere = () => true, until }: { isThere?: (seq: number) => boolean; until?: number } = {},
   ): void {
     const { store, transactions } = this.#deps;
     // A memory that waits in quarantine is no matter of the ingest: its text is not kept twice.
-    const looked = batch.look.again === undefined ? batch : { ...batch, proposals: NO_PROPOSALS };
+    const kept = batch.look?.again === undefined ? batch : { ...batch, proposals: NO_PROPOSALS };
     transactions.atomically(() => {
       const { batches, unlooked } = store.backlog(ingest);
-      const backlog = { batches: [looked, ...batches.slice(1)], unlooked };
+      const backlog = { batches: [kept, ...batches.slice(1)], unlooked };
       store.setBacklog(ingest.id, withoutMessages(backlog, isThere));
-      this.#goOn(ingest, usage);
+      if (until === undefined) return this.#goOn(ingest, usage);
+      const spent = addedUsage(ingest.state.usage, usage);
+      this.#save(ingest, until, { status: "queued", why: "storage", usage: spent });
     });
   }
 

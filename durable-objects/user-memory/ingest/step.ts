@@ -14,13 +14,11 @@ export type Extractor =
  */
 export type LookedAt = { holds?: boolean; seen?: string; why?: string; changes?: number };
 /**
- * A second look of the model at the facts of a batch. `seqs`: the messages that they may cite. `facts`: by their place among the
- * proposals. `most`: the facts of one call. `refused`: calls in a row about one fact that the model refused. `again`: the memories that
- * wait in quarantine since the look failed before, by the place of their facts. These are read from the memories each time, and not
- * kept in the batch.
+ * A second look of the model at the facts of a batch. `facts`: by their place among the proposals. `most`: the facts of one call.
+ * `refused`: calls in a row about one fact that the model refused. `again`: the memories that wait in quarantine since the look failed
+ * before, by the place of their facts. These are read from the memories each time, and not kept in the batch.
  */
 export type Look = {
-  seqs: readonly number[];
   facts: readonly LookedAt[];
   most: number;
   refused?: number;
@@ -28,13 +26,17 @@ export type Look = {
 };
 
 /**
- * Proposals of one step. `range`: what of the thread is extracted once they are stored. `unusable`: the results of entries of the answer
- * that are no proposals. `look`: of the model at the facts.
+ * Proposals of one step. `range`: what of the thread is extracted once they are stored. `seqs`: the messages that were read for it.
+ * `failed`: why the extraction of that range failed for good, so there are no proposals; its `halves` may do better. `unusable`: the
+ * results of entries of the answer that are no proposals. `look`: of the model at the facts.
  */
 export type Batch = {
   proposals: Proposals;
   extractor: Extractor;
   range?: Range;
+  seqs?: readonly number[];
+  failed?: string;
+  halves?: readonly Range[];
   unusable?: readonly IngestResult[];
   look?: Look;
 };
@@ -44,14 +46,11 @@ export type LookedBatch = Batch & { look: Look };
 export type Judged = { verdict: Verdict; against: readonly string[] };
 
 /**
- * A batch to store. `window`: what its proposals may cite. `failed`: why the extraction of its range failed for good, so there are no
- * proposals; its `halves` may do better. `judged`: what the look and the checks say of each fact. `waiting`: the memory in quarantine
- * that each takes the place of.
+ * A batch to store. `window`: what its proposals may cite. `usage`: what it has cost. `judged`: what the look and the checks say of each
+ * fact. `waiting`: the memory in quarantine that each takes the place of.
  */
 export type Step = Batch & {
   window: readonly SourceMessage[];
-  failed?: string;
-  halves?: readonly Range[];
   usage?: Ingest["usage"];
   judged?: readonly Judged[];
   waiting?: readonly string[];
@@ -62,3 +61,14 @@ export type Looking = { batch: LookedBatch; usage?: Ingest["usage"] };
 export type StepWait = { why: string; until: number };
 /** A step that failed. `isLasting`: another attempt fails too. `usage`: what it cost. */
 export type FailedStep = { why: string; isLasting: boolean; usage?: Ingest["usage"] };
+
+/** A step without what is read anew. */
+export function batchOf({
+  window: _window,
+  usage: _usage,
+  judged: _judged,
+  waiting: _waiting,
+  ...batch
+}: Step): Batch {
+  return batch;
+}

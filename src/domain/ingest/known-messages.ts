@@ -118,14 +118,8 @@ function furtherOf(
   return further;
 }
 
-function lastOf(thread: KnownThread, most: number): Stored[] {
-  const last: Stored[] = [];
-  for (const one of thread.newest()) {
-    if (last.length === most) break;
-    last.push(one);
-  }
-  return last.toReversed();
-}
+const lastOf = (thread: KnownThread, most: number): Stored[] =>
+  Array.from(Iterator.from(thread.newest()).take(most)).toReversed();
 
 /** The seqs of the stored messages that are these in one run, the last such run; null if there is none. */
 function placeOf(given: readonly string[], stored: readonly Stored[]): number[] | null {

@@ -38,16 +38,13 @@ export function look(model: LanguageModel, facts: readonly ShownFact[]): Promise
 /** The answers that name a line and repeat its object. Of a line with two entries, and one that is malformed, there is none. */
 function verdictsIn(json: unknown, facts: readonly ShownFact[]): Map<number, boolean> {
   const { looks } = Object(json) as { looks?: unknown };
-  const entries = (Array.isArray(looks) ? looks : []).map((one: unknown) => ({
-    n: Number((Object(one) as { n?: unknown }).n),
-    data: entry.safeParse(one).data,
-  }));
-  const counts = new Map<number, number>();
-  for (const { n } of entries) counts.set(n, (counts.get(n) ?? 0) + 1);
+  const entries: readonly unknown[] = Array.isArray(looks) ? looks : [];
+  const byLine = Map.groupBy(entries, (one) => Number((Object(one) as { n?: unknown }).n));
   const verdicts = new Map<number, boolean>();
-  for (const { n, data } of entries) {
+  for (const [n, [first, ...others]] of byLine) {
+    const { data } = entry.safeParse(first);
     const fact = facts[n - 1];
-    if (data === undefined || fact === undefined || counts.get(n) !== 1) continue;
+    if (others.length > 0 || data === undefined || fact === undefined) continue;
     if (repeats(data.object, fact.object))
       verdicts.set(n - 1, data.says && data.subject && data.fact && data.now);
   }

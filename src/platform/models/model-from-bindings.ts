@@ -1,7 +1,7 @@
 import type { WorkersAi } from "../embeddings/workers-ai.ts";
 import { endpointFromVars } from "../endpoint-from-vars.ts";
 import { EndpointModel } from "./endpoint.ts";
-import { type Generated, type LanguageModel, ModelRefusal } from "./language-model.ts";
+import { type LanguageModel, ModelRefusal } from "./language-model.ts";
 import { WorkersAiModel } from "./workers-ai.ts";
 
 /** The bindings that choose the language model. */
@@ -16,18 +16,12 @@ export type ModelBindings = {
 };
 
 /** Stands in for a model that the bindings do not allow. Every call fails with the reason. */
-class MisconfiguredModel implements LanguageModel {
-  readonly name = "none";
-  readonly problem: string;
-
-  constructor(problem: string) {
-    this.problem = problem;
-  }
-
-  async generate(): Promise<Generated> {
-    throw new ModelRefusal("settings", `the language model is misconfigured: ${this.problem}`);
-  }
-}
+const misconfigured = (problem: string): LanguageModel => ({
+  name: "none",
+  problem,
+  generate: () =>
+    Promise.reject(new ModelRefusal("settings", `the language model is misconfigured: ${problem}`)),
+});
 
 /**
  * The language model that the bindings name; null if they name none, whatever else is bound: a model costs. Wrong bindings give a model
@@ -41,16 +35,16 @@ export function modelFromBindings(env: ModelBindings): LanguageModel | null {
       { prefix: "LLM", service: "model", path: "/chat/completions" },
       { url, key },
     );
-    if (typeof endpoint === "string") return new MisconfiguredModel(endpoint);
-    if (name === undefined) return new MisconfiguredModel("LLM_URL is set, and LLM_MODEL is not");
+    if (typeof endpoint === "string") return misconfigured(endpoint);
+    if (name === undefined) return misconfigured("LLM_URL is set, and LLM_MODEL is not");
     return new EndpointModel(endpoint, name);
   }
   if (name === undefined) return null;
   // Workers AI has its own models, and some of Hugging Face.
   if (!name.startsWith("@cf/") && !name.startsWith("@hf/"))
-    return new MisconfiguredModel(
+    return misconfigured(
       `LLM_MODEL is ${name}: it needs LLM_URL, or is a model of Workers AI (@cf/… or @hf/…)`,
     );
-  if (env.AI === undefined) return new MisconfiguredModel(`LLM_MODEL is ${name}, and there is no AI binding`);
+  if (env.AI === undefined) return misconfigured(`LLM_MODEL is ${name}, and there is no AI binding`);
   return new WorkersAiModel(env.AI, name);
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { withDeadline } from "../deadline.ts";
 import type { WorkersAi } from "../embeddings/workers-ai.ts";
 import { isFreeAllocationUsedUp } from "../free-allocation.ts";
-import { textOf } from "../endpoint-request.ts";
+import { parsed, textOf } from "../endpoint-request.ts";
 import {
   type Generated,
   type GenerateRequest,
@@ -100,14 +100,6 @@ const ServiceError = z.union([
   z.object({ internalCode: errorCode, description: z.string() }),
   z.object({ errors: z.tuple([z.object({ code: errorCode, message: z.string() })], z.unknown()) }),
 ]);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** JSON Mode answers an object; older models a text; the newest the shape of OpenAI. */
 function contentOf(answer: unknown): string {

@@ -67,20 +67,16 @@ const clausesOf = (text: string): ClauseWords[] => {
 /** True if a clause denies what the sources say without a denial, or says what they deny; null if too many would be compared. */
 function contradicts(clauses: readonly ClauseWords[], sources: readonly ClauseWords[]): boolean | null {
   // The clauses of the sources by word: of a long text, few are compared with each clause.
-  const byStem = new Map<string, number[]>();
-  for (const [place, { stems }] of sources.entries())
-    for (const word of stems) {
-      const places = byStem.get(word);
-      if (places === undefined) byStem.set(word, [place]);
-      else places.push(place);
-    }
-  let compared = 0;
-  for (const { stems } of clauses) for (const word of stems) compared += byStem.get(word)?.length ?? 0;
+  const places = sources.flatMap(({ stems }, place) => Array.from(stems, (word) => ({ word, place })));
+  const byStem = Map.groupBy(places, ({ word }) => word);
+  const compared = clauses
+    .flatMap(({ stems }) => [...stems])
+    .reduce((sum, word) => sum + (byStem.get(word)?.length ?? 0), 0);
   if (compared > COMPARISONS) return null;
   return clauses.some(({ stems, isNegated }) => {
     const shared = new Map<number, number>();
     for (const word of stems)
-      for (const place of byStem.get(word) ?? []) shared.set(place, (shared.get(place) ?? 0) + 1);
+      for (const { place } of byStem.get(word) ?? []) shared.set(place, (shared.get(place) ?? 0) + 1);
     let [same, opposite] = [0, 0];
     for (const [place, count] of shared)
       if (sources[place]?.isNegated === isNegated) same = Math.max(same, count);
