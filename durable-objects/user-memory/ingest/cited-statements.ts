@@ -22,7 +22,12 @@ const WITH_ID = 50;
 const READ = 16 * 1024 * 1024;
 
 /** A message that bodies of a call cite, and the checks against it. */
-type Cited = { seq: number; at: number; owners: readonly string[]; check: ReturnType<typeof checksAgainst> };
+type CitedMessage = {
+  seq: number;
+  at: number;
+  owners: readonly string[];
+  check: ReturnType<typeof checksAgainst>;
+};
 
 /** Looks up the message that a fact cites (of a thread alone, the last of a user), to tell if the owner of the memory states the fact in it. */
 export class CitedStatements {
@@ -39,7 +44,7 @@ export class CitedStatements {
    */
   ofCall(): (body: RememberBody) => number | null {
     const reader = new BoundReader(this.#deps.stores.reader);
-    const known = new Map<string, Cited | null>();
+    const known = new Map<string, CitedMessage | null>();
     return ({ source, subject, predicate, object, text }) => {
       if (source?.thread === undefined) return null;
       if (subject === undefined || predicate === undefined || object === undefined) return null;
@@ -48,12 +53,12 @@ export class CitedStatements {
       const cited = known.get(key);
       if (cited == null) return null;
       const { seq, at, owners, check } = cited;
-      const given = { subject, predicate, object, ...(text !== undefined && { text }), sources: [seq] };
-      return check("fact", ofOwner(given, owners)).reasons.length === 0 ? at : null;
+      const fact = { subject, predicate, object, ...(text !== undefined && { text }), sources: [seq] };
+      return check("fact", ofOwner(fact, owners)).reasons.length === 0 ? at : null;
     };
   }
 
-  #cited(reader: BoundReader, id: string, message: string | number | undefined): Cited | null {
+  #cited(reader: BoundReader, id: string, message: string | number | undefined): CitedMessage | null {
     const { stores, now } = this.#deps;
     const thread = stores.threads.get(id);
     const seq = thread && seqIn(reader, thread, message);

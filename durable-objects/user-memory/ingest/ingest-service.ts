@@ -207,18 +207,18 @@ export class IngestService {
 
   #newState(
     request: IngestRequest,
-    found: Pick<IngestState, "threadId" | "stored" | "known" | "to" | "began" | "redo">,
+    extent: Pick<IngestState, "threadId" | "stored" | "known" | "to" | "began" | "redo">,
     isDone: boolean,
   ): IngestState {
     const { languageModel, now } = this.#deps;
     return {
-      ...found,
+      ...extent,
       ...(isDone ? { status: "done", finishedAt: now() } : { status: "queued" }),
       extract: [...request.kinds],
       model: languageModel?.name ?? null,
       by: request.by,
       scope: request.scope ?? null,
-      progress: found.began,
+      progress: extent.began,
       failed: [],
       ignoresMarks: false,
       attempts: 0,

@@ -47,14 +47,14 @@ export class ModelUsage {
         this.#add(NO_CALL, asksAt);
         return { why, until: why === "storage" ? now() + STORAGE_MS : startOfNextDay(asksAt) };
       }
-      const asked = await ask();
+      const reply = await ask();
       // A call that was refused at no cost counts none.
-      const more = { ...asked.usage, calls: asked.usage.calls - 1 };
+      const more = { ...reply.usage, calls: reply.usage.calls - 1 };
       this.#add(more, asksAt);
       // The answer is there, and counted for the user: it is used though D1 does not count its tokens.
       await inTime(this.#tenant.end(dayOf(asksAt), more));
-      if (asked.failed === "model_daily_limit") return { why: asked.failed, until: startOfNextDay(now()) };
-      return asked;
+      if (reply.failed === "model_daily_limit") return { why: reply.failed, until: startOfNextDay(now()) };
+      return reply;
     } finally {
       this.#asking--;
     }

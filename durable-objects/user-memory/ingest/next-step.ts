@@ -2,15 +2,14 @@ import { ownerNames, UNNAMED } from "../../../src/domain/conversation/speakers.t
 import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
 import { ruleFor } from "../../../src/domain/ingest/own-rules.ts";
 import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
-import { citedBy, mapKinds, NO_PROPOSALS } from "../../../src/domain/ingest/proposal.ts";
+import { citedBy, mapKinds, NO_PROPOSALS, type Window } from "../../../src/domain/ingest/proposal.ts";
 import { mayState } from "../../../src/domain/ingest/may-state.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
-import type { Window } from "../../../src/domain/ingest/window.ts";
 import type { ExtractKind } from "../../../src/domain/schema/ingest.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { ExtractionSettings } from "../../../src/platform/d1/extraction-settings.ts";
-import type { Asked } from "../../../src/platform/models/ask.ts";
+import type { Reply } from "../../../src/platform/models/ask.ts";
 import { extract } from "../../../src/platform/models/extract.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
 import type { Lineage } from "../threads/lineage.ts";
@@ -79,15 +78,15 @@ export class NextStep {
     const { ingest, thread } = from;
     const [batch] = store.backlog(ingest).batches;
     if (batch?.look !== undefined) return this.#look({ ...batch, look: batch.look }, from);
-    const found =
+    const next =
       batch === undefined
         ? await this.#extract(from)
         : { ...batch, window: messagesAround({ reader, thread }, citedBy(batch.proposals)) };
-    if (found === null || !("proposals" in found)) return found;
+    if (next === null || !("proposals" in next)) return next;
     const owners = ownerNames(thread.speakers ?? UNNAMED);
-    const facts = found.proposals.facts.map((fact) => ofOwner(fact, owners));
-    const seqs = found.range && found.window.map(({ seq }) => seq);
-    const step: Step = { seqs, ...found, proposals: { ...found.proposals, facts } };
+    const facts = next.proposals.facts.map((fact) => ofOwner(fact, owners));
+    const seqs = next.range && next.window.map(({ seq }) => seq);
+    const step: Step = { seqs, ...next, proposals: { ...next.proposals, facts } };
     const look = languageModel === null ? null : await lookFor(step);
     if (look === null) return step;
     return { batch: { ...batchOf(step), look }, usage: step.usage };
@@ -148,13 +147,13 @@ export class NextStep {
   async #statements(from: Source, { kinds, after, to }: Range): Promise<Step | NoProposals> {
     const source = { reader: this.#deps.reader, thread: from.thread };
     const { context, messages, last } = windowAfter(source, { after, upTo: to });
-    const found = await this.#find(from, kinds, { context, messages }, () => {
+    const next = await this.#find(from, kinds, { context, messages }, () => {
       const facts = kinds.includes("facts") ? candidatesIn([...context, ...messages]) : [];
       return { proposals: { ...NO_PROPOSALS, facts }, extractor: PATTERNS };
     });
-    if ("why" in found) return found;
+    if ("why" in next) return next;
     // One of the messages may be the reason.
-    const isRefused = found.failed === "model_refused" && messages.length > 1;
+    const isRefused = next.failed === "model_refused" && messages.length > 1;
     const half = messages[Math.floor(messages.length / 2) - 1]?.seq ?? after;
     const halves = [
       { kinds, after, to: half },
@@ -163,9 +162,9 @@ export class NextStep {
     // Other proposals were found before.
     const seqs = new Set(messages.map(({ seq }) => seq));
     return {
-      ...found,
+      ...next,
       ...(isRefused && { halves }),
-      proposals: mapKinds(found.proposals, (list) =>
+      proposals: mapKinds(next.proposals, (list) =>
         list.filter(({ sources }) => sources.some((seq) => seqs.has(seq))),
       ),
       window: widened(source, messages),
@@ -193,11 +192,11 @@ export class NextStep {
     const range = { kinds, after, to: isLast ? to : session.to };
     if (session.text === "") return { ...NOTHING, range };
     const episode = { text: session.text, sources: window.map(({ seq }) => seq) };
-    const found = await this.#find(from, ["episodes"], { context: [], messages: window }, () => ({
+    const next = await this.#find(from, ["episodes"], { context: [], messages: window }, () => ({
       proposals: { ...NO_PROPOSALS, episodes: [episode] },
       extractor: SESSIONS,
     }));
-    return "why" in found ? found : { ...found, window, range };
+    return "why" in next ? next : { ...next, window, range };
   }
 
   /** Asks the model; without one, applies the rules. No model is asked for facts where none can be. */
@@ -217,7 +216,7 @@ export class NextStep {
     if (!settings.ok) return { why: "storage", until: now() + STORAGE_MS };
     const agent = thread.agent ?? null;
     const own = ruleFor(settings.value.rules, { scope: ingest.state.scope, agent });
-    const asked = await this.#ask(asks, async (model) => {
+    const reply = await this.#ask(asks, async (model) => {
       const first = await extract(model, window, kinds, own);
       const isRefused = "failed" in first && first.failed === "model_refused";
       if (!isRefused || window.context.length === 0) return first;
@@ -225,10 +224,10 @@ export class NextStep {
       const again = await extract(model, { ...window, context: [] }, kinds, own);
       return { ...again, usage: addedUsage(first.usage, again.usage) };
     });
-    if ("why" in asked) return asked;
-    const { usage } = asked;
-    if ("failed" in asked) return { ...NOTHING, failed: asked.failed, usage };
-    const { proposals, unusable } = asked.answer;
+    if ("why" in reply) return reply;
+    const { usage } = reply;
+    if ("failed" in reply) return { ...NOTHING, failed: reply.failed, usage };
+    const { proposals, unusable } = reply.answer;
     return {
       proposals,
       unusable: unusable.map((kind) => ({
@@ -237,25 +236,25 @@ export class NextStep {
         reasons: ["invalid_answer"],
         sources: [],
       })),
-      extractor: { by: "model", name: languageModel.name, prompt: asked.prompt },
+      extractor: { by: "model", name: languageModel.name, prompt: reply.prompt },
       usage,
     };
   }
 
   /** Asks the model, and counts it. `failed`: the model fails on these messages, and may not on others. */
-  async #ask<T extends Asked<object>>(
+  async #ask<T extends Reply<object>>(
     asks: () => void,
     question: (model: LanguageModel) => Promise<T>,
   ): Promise<T | NoProposals> {
     const { languageModel, usage, now } = this.#deps;
     if (languageModel === null || languageModel.problem !== undefined) return MISCONFIGURED;
-    const asked = await usage.count(now, () => {
+    const reply = await usage.count(now, () => {
       asks();
       return question(languageModel);
     });
-    if ("why" in asked || !("failed" in asked)) return asked;
-    const { failed: why, usage: spent } = asked;
-    if (why === "invalid_answer" || why === "model_refused") return asked;
+    if ("why" in reply || !("failed" in reply)) return reply;
+    const { failed: why, usage: spent } = reply;
+    if (why === "invalid_answer" || why === "model_refused") return reply;
     return { why, isLasting: why === "model_misconfigured", usage: spent };
   }
 }

@@ -7,9 +7,9 @@ import { tripleText } from "../../../src/domain/memory/identity.ts";
 import { sourcesOf } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
-import type { Asked } from "../../../src/platform/models/ask.ts";
+import type { Reply } from "../../../src/platform/models/ask.ts";
 import type { LanguageModel } from "../../../src/platform/models/language-model.ts";
-import { areAlike, look, type Verdicts } from "../../../src/platform/models/look.ts";
+import { areAlike, lookAt, type Verdicts } from "../../../src/platform/models/look.ts";
 import { turn } from "../../../src/platform/turn.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type {
@@ -28,8 +28,8 @@ import type {
 export type WaitingMemory = (id: string) => MemoryRow | "pending" | null;
 /** Asks the model. It fails on the facts alone, or the step does. */
 type Ask = (
-  question: (model: LanguageModel) => Promise<Asked<Verdicts>>,
-) => Promise<Asked<Verdicts> | StepWait | FailedStep>;
+  question: (model: LanguageModel) => Promise<Reply<Verdicts>>,
+) => Promise<Reply<Verdicts> | StepWait | FailedStep>;
 
 /** Why a fact waits that passed the checks. */
 const [DENIED, NOT_LOOKED_AT] = ["denied_by_look", "not_looked_at"] as const;
@@ -70,19 +70,19 @@ export function withFacts(
   batch: LookedBatch,
   of: { thread: StoredThread; waiting: WaitingMemory; isThere: (seq: number) => boolean },
 ): LookedBatch | "pending" {
-  const { look: given } = batch;
+  const { look } = batch;
   const waiting: { id: string; fact: FactProposal; looked: LookedAt }[] = [];
-  for (const [place, id] of (given.again ?? []).entries()) {
+  for (const [place, id] of (look.again ?? []).entries()) {
     const row = of.waiting(id);
     if (row === "pending") return row;
     const fact = row && waitingFact(row, of);
-    if (fact !== null) waiting.push({ id, fact, looked: given.facts[place] ?? {} });
+    if (fact !== null) waiting.push({ id, fact, looked: look.facts[place] ?? {} });
   }
   return {
     ...batch,
     proposals: { ...NO_PROPOSALS, facts: waiting.map(({ fact }) => fact) },
     look: {
-      ...given,
+      ...look,
       facts: waiting.map(({ looked }) => looked),
       again: waiting.map(({ id }) => id),
     },
@@ -117,27 +117,27 @@ export async function lookFurther(
   const { shown, unshown } = await nextShown(batch, window);
   const places = shown.map(({ place }) => place);
   if (places.length === 0) return { batch: withLook(batch, unshown) };
-  const asked = await ask((model) =>
-    look(
+  const reply = await ask((model) =>
+    lookAt(
       model,
       shown.map(({ fact }) => fact),
     ),
   );
-  if ("why" in asked) return asked;
-  const { usage } = asked;
+  if ("why" in reply) return reply;
+  const { usage } = reply;
   const settled = (answers: readonly LookedAt[], changed?: Partial<Look>): Looking => {
     const answered = places.map((place, i) => [place, answers[i] ?? {}] as const);
     return { batch: withLook(batch, new Map([...unshown, ...answered]), changed), usage };
   };
   const { most, refused = 0 } = batch.look;
-  if ("answer" in asked) {
+  if ("answer" in reply) {
     const answers = shown.map(async ({ fact }, i): Promise<LookedAt> => {
-      const holds = asked.answer.get(i);
+      const holds = reply.answer.get(i);
       return holds === undefined ? { why: "invalid_answer" } : { holds, seen: await hashOf(fact) };
     });
     return settled(await Promise.all(answers), { most: Math.min(FACTS, 2 * most), refused: 0 });
   }
-  const { failed: why } = asked;
+  const { failed: why } = reply;
   const none = places.map(() => ({ why }));
   if (why === "invalid_answer") return settled(none);
   // One of the facts may be the reason.
@@ -186,7 +186,7 @@ async function judgedBy(
 }
 
 /** True if no fact waits for an answer. */
-export const isOver = (given: Look): boolean => duePlaces(given).length === 0;
+export const isOver = (look: Look): boolean => duePlaces(look).length === 0;
 
 /** The batch after the last attempt of its look: the other facts get no answer. */
 export const givenUp = (batch: LookedBatch, why: string): LookedBatch =>

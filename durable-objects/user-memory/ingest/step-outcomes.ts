@@ -88,10 +88,10 @@ export class StepOutcomes {
   ): void {
     const { store, transactions } = this.#deps;
     // A memory that waits in quarantine is no matter of the ingest: its text is not kept twice.
-    const kept = batch.look?.again === undefined ? batch : { ...batch, proposals: NO_PROPOSALS };
+    const head = batch.look?.again === undefined ? batch : { ...batch, proposals: NO_PROPOSALS };
     transactions.atomically(() => {
       const { batches, unlooked } = store.backlog(ingest);
-      const backlog = { batches: [kept, ...batches.slice(1)], unlooked };
+      const backlog = { batches: [head, ...batches.slice(1)], unlooked };
       store.setBacklog(ingest.id, withoutMessages(backlog, isThere));
       if (until === undefined) return this.#goOn(ingest, usage);
       const spent = addedUsage(ingest.state.usage, usage);

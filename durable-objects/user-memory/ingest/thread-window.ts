@@ -1,7 +1,6 @@
 import { isOfOwner, speakerOf, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { EARLIER } from "../../../src/domain/ingest/checks/check-fact.ts";
-import type { SourceMessage } from "../../../src/domain/ingest/proposal.ts";
-import type { Window } from "../../../src/domain/ingest/window.ts";
+import type { SourceMessage, Window } from "../../../src/domain/ingest/proposal.ts";
 import { writtenText } from "../../../src/domain/memory/message-text.ts";
 import type { ReadMessage } from "../../../src/domain/page-json.ts";
 import { parsed } from "../threads/message-documents.ts";

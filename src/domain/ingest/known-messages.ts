@@ -43,9 +43,9 @@ export const isId = (key: string): boolean => key.startsWith(ID);
  * conversation is known if the thread ends with it; else what follows the overlap with the thread's end is new. A run of 8 or more
  * messages is known wherever the thread has it.
  */
-export function knownSeqs(given: readonly string[], thread: KnownThread): (number | null)[] {
-  const { seqs: prefix } = commonPrefix(given, thread.oldest());
-  const rest = given.slice(prefix.length);
+export function knownSeqs(keys: readonly string[], thread: KnownThread): (number | null)[] {
+  const { seqs: prefix } = commonPrefix(keys, thread.oldest());
+  const rest = keys.slice(prefix.length);
   if (rest.length === 0) return prefix;
   const isSearched = rest.length >= LONG_RUN || prefix.length > 0;
   const fewest = rest.some(isId) ? Math.max(IDS, rest.length) : rest.length;
@@ -60,9 +60,9 @@ export function knownSeqs(given: readonly string[], thread: KnownThread): (numbe
 }
 
 /** True if one conversation begins with the other. */
-export function continues(given: readonly string[], thread: KnownThread, length: number): boolean {
-  const { seqs, matched } = commonPrefix(given, thread.oldest());
-  return matched > 0 && (seqs.length === given.length || matched === length);
+export function continues(keys: readonly string[], thread: KnownThread, length: number): boolean {
+  const { seqs, matched } = commonPrefix(keys, thread.oldest());
+  return matched > 0 && (seqs.length === keys.length || matched === length);
 }
 
 /** A known message. `gap`: the deleted ones directly before it that are known too. `taken`: all known ones up to it. */
@@ -75,14 +75,14 @@ type Match = { seq: number; gap: number; taken: number; before: Match | null };
  * no new message is taken for a deleted one without need.
  */
 function commonPrefix(
-  given: readonly string[],
+  keys: readonly string[],
   oldest: Iterable<Stored>,
   after = 0,
 ): { seqs: number[]; matched: number } {
   let [matched, next, isWhole] = [0, after + 1, true];
   let matches: readonly (Match | null)[] = [null];
   for (const { seq, text } of oldest) {
-    const further = furtherOf(matches, { seq, text, gap: seq - next }, given);
+    const further = furtherOf(matches, { seq, text, gap: seq - next }, keys);
     isWhole = further.length > 0;
     if (!isWhole) break;
     matches = further;
@@ -103,17 +103,17 @@ function commonPrefix(
 function furtherOf(
   matches: readonly (Match | null)[],
   { seq, text, gap }: Stored & { gap: number },
-  given: readonly string[],
+  keys: readonly string[],
 ): Match[] {
   const takenOf = (match: Match | null | undefined) => match?.taken ?? 0;
   const further: Match[] = [];
-  const most = Math.min(given.length, takenOf(matches.at(-1)) + gap + 1);
+  const most = Math.min(keys.length, takenOf(matches.at(-1)) + gap + 1);
   let nearest = 0;
   for (let taken = takenOf(matches[0]) + 1; taken <= most && further.length < WAYS; taken++) {
     while (nearest + 1 < matches.length && takenOf(matches[nearest + 1]) < taken) nearest++;
     const before = matches[nearest] ?? null;
     const deleted = taken - 1 - takenOf(before);
-    if (deleted <= gap && text === given[taken - 1]) further.push({ seq, gap: deleted, taken, before });
+    if (deleted <= gap && text === keys[taken - 1]) further.push({ seq, gap: deleted, taken, before });
   }
   return further;
 }
@@ -122,25 +122,25 @@ const lastOf = (thread: KnownThread, most: number): Stored[] =>
   Array.from(Iterator.from(thread.newest()).take(most)).toReversed();
 
 /** The seqs of the stored messages that are these in one run, the last such run; null if there is none. */
-function placeOf(given: readonly string[], stored: readonly Stored[]): number[] | null {
-  for (let start = stored.length - given.length; start >= 0; start--)
-    if (given.every((text, i) => stored[start + i]?.text === text))
-      return stored.slice(start, start + given.length).map(({ seq }) => seq);
+function placeOf(keys: readonly string[], stored: readonly Stored[]): number[] | null {
+  for (let start = stored.length - keys.length; start >= 0; start--)
+    if (keys.every((text, i) => stored[start + i]?.text === text))
+      return stored.slice(start, start + keys.length).map(({ seq }) => seq);
   return null;
 }
 
 /** The seqs of the longest end of the stored messages with which the given ones begin, over deleted ones between. */
-function overlap(given: readonly string[], stored: readonly Stored[]): number[] {
+function overlap(keys: readonly string[], stored: readonly Stored[]): number[] {
   const last = stored.at(-1)?.seq ?? 0;
   let tries = 0;
-  for (let start = Math.max(0, stored.length - given.length); start < stored.length; start++) {
+  for (let start = Math.max(0, stored.length - keys.length); start < stored.length; start++) {
     const first = stored[start];
-    if (first === undefined || first.text !== given[0]) continue;
+    if (first === undefined || first.text !== keys[0]) continue;
     const end = stored.slice(start);
     const hasGaps = last - first.seq >= end.length;
-    if (!hasGaps && end.every(({ text }, i) => text === given[i])) return end.map(({ seq }) => seq);
+    if (!hasGaps && end.every(({ text }, i) => text === keys[i])) return end.map(({ seq }) => seq);
     if (!hasGaps || ++tries > TRIES) continue;
-    const { seqs, matched } = commonPrefix(given, end, first.seq - 1);
+    const { seqs, matched } = commonPrefix(keys, end, first.seq - 1);
     if (matched === end.length) return seqs;
   }
   return [];

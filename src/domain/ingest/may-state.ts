@@ -3,7 +3,7 @@ import { isBareQuestion } from "./checks/clause.ts";
 import { type CheckedMessage, Conversation } from "./checks/conversation.ts";
 import { questionBefore } from "./checks/subject.ts";
 import { GAP } from "./own-words.ts";
-import type { Window } from "./window.ts";
+import type { Window } from "./proposal.ts";
 
 /**
  * False if the messages of a window state no fact that the checks would let pass, so that no model is asked for one: nobody but the
@@ -18,10 +18,10 @@ export function mayState({ context, messages }: Window): boolean {
 
 function saysSomething(message: CheckedMessage, conversation: Conversation): boolean {
   // A person may approve what is not in the user's own words.
-  if (message.told().includes(GAP)) return true;
-  const said = message.sentences().filter((sentence) => !isBareQuestion(sentence));
+  if (message.ownText().includes(GAP)) return true;
+  const statements = message.sentences().filter((sentence) => !isBareQuestion(sentence));
   // "I'm Will." has the words of small talk, and a name.
-  if (said.some((sentence) => sentence.has("self") || sentence.has("whose"))) return true;
-  if (said.length > 0 && questionBefore(message, conversation) !== undefined) return true;
-  return !isSmallTalk(message.told()) && said.some(({ text }) => !isSmallTalk(text));
+  if (statements.some((sentence) => sentence.has("self") || sentence.has("whose"))) return true;
+  if (statements.length > 0 && questionBefore(message, conversation) !== undefined) return true;
+  return !isSmallTalk(message.ownText()) && statements.some(({ text }) => !isSmallTalk(text));
 }

@@ -77,11 +77,11 @@ export function candidatesIn(messages: readonly SourceMessage[]): FactProposal[]
     // Nobody knows who "I" is in the message of another user without a name.
     const subject = isOwner ? "user" : speaker;
     if (role !== "user" || subject === null) return [];
-    const found = sentencesOf(ownWords(text.slice(0, READ))).flatMap((sentence) => {
+    const facts = sentencesOf(ownWords(text.slice(0, READ))).flatMap((sentence) => {
       const claim = claimIn(sentence);
       return claim === null ? [] : [{ subject, ...claim, sources: [seq] }];
     });
-    return [...new Map(found.map((fact) => [`${fact.predicate}\n${fact.object}`, fact])).values()];
+    return [...new Map(facts.map((fact) => [`${fact.predicate}\n${fact.object}`, fact])).values()];
   });
 }
 

@@ -11,6 +11,9 @@ export type SourceMessage = {
   at: number;
 };
 
+/** The messages to extract from, and those before them, which only explain them. */
+export type Window = { context: readonly SourceMessage[]; messages: readonly SourceMessage[] };
+
 /** `sources`: the seqs of the messages that say it, at least one. `isDoubtful`: its sentence is sure, and what it says is not. */
 export type FactProposal = {
   subject: string;

@@ -20,7 +20,7 @@ export function redactedJson(json: string, redactions: readonly Redaction[]): st
   let left = PUT_IN;
   const ofText = (text: string) =>
     redactions.reduce(
-      (said, { expression, as }) => said.replace(expression, () => ((left -= as.length) < 0 ? "" : as)),
+      (rest, { expression, as }) => rest.replace(expression, () => ((left -= as.length) < 0 ? "" : as)),
       text,
     );
   const ofNumber = (raw: string) => {
@@ -50,14 +50,14 @@ type Replacements = { string: (raw: string, end: number) => string; between: (te
 /** A JSON text with other strings, and with other texts between them. */
 function replaced(json: string, { string, between }: Replacements): string {
   const parts: string[] = [];
-  let kept = 0;
-  for (let start = json.indexOf('"'); start !== -1; start = json.indexOf('"', kept)) {
+  let next = 0;
+  for (let start = json.indexOf('"'); start !== -1; start = json.indexOf('"', next)) {
     const end = endOfString(json, start);
     if (end === -1) break;
-    parts.push(between(json.slice(kept, start)), string(json.slice(start, end), end));
-    kept = end;
+    parts.push(between(json.slice(next, start)), string(json.slice(start, end), end));
+    next = end;
   }
-  return parts.concat(between(json.slice(kept))).join("");
+  return parts.concat(between(json.slice(next))).join("");
 }
 
 /** The place behind a string that begins with the quote at `start`; -1 if it does not end. */

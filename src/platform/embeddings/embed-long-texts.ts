@@ -33,11 +33,11 @@ export async function embedLongTexts(
   const batches = [...batchesOf(all, spec.batch)];
   const vectors: Vector[] = [];
   for (let i = 0; i < batches.length; i += AT_ONCE) {
-    const answered = batches.slice(i, i + AT_ONCE).map(async (batch) => {
-      const asked = batch.map(({ text }) => text);
-      return requireVectors(await call(asked), { count: asked.length, dimensions: spec.dimensions });
+    const answers = batches.slice(i, i + AT_ONCE).map(async (batch) => {
+      const input = batch.map(({ text }) => text);
+      return requireVectors(await call(input), { count: input.length, dimensions: spec.dimensions });
     });
-    vectors.push(...(await Promise.all(answered)).flat());
+    vectors.push(...(await Promise.all(answers)).flat());
   }
   const next = vectors.values();
   return pieces.map((of) => mean(of.map(({ tokens }) => [next.next().value ?? null, tokens])));

@@ -45,10 +45,10 @@ export class MisconfiguredEmbedder implements Embedder {
  * embedder that reports the problem. Another model in its place would embed everything again.
  */
 export function embeddersFromBindings(
-  given: EmbedderBindings,
+  bindings: EmbedderBindings,
   { wordModel, mini }: { wordModel: WordModel; mini: SharedMini },
 ): { embedder: Embedder; formerEmbedders: readonly Embedder[] } {
-  const env = withoutBlank(given);
+  const env = withoutBlank(bindings);
   const inWorker = [new EmbeddedEmbedder(env.ASSETS, wordModel), new MiniEmbedder(env.ASSETS, mini)] as const;
   const chosen = chooseEmbedder(env, inWorker);
   const embedder = typeof chosen === "string" ? new MisconfiguredEmbedder(chosen) : chosen;
@@ -67,10 +67,10 @@ type InWorker = readonly [Embedder, ...Embedder[]];
 /** The embedder, or the problem of the bindings. */
 function chooseEmbedder(env: EmbedderBindings, inWorker: InWorker): Embedder | string {
   const embedder = embedderOfModel(env, inWorker);
-  const { EMBEDDINGS_DIMENSIONS: given } = env;
-  if (typeof embedder === "string" || given === undefined || Number(given) === embedder.dimensions)
+  const { EMBEDDINGS_DIMENSIONS: setting } = env;
+  if (typeof embedder === "string" || setting === undefined || Number(setting) === embedder.dimensions)
     return embedder;
-  return `EMBEDDINGS_DIMENSIONS is ${given}, and the model has ${embedder.dimensions}`;
+  return `EMBEDDINGS_DIMENSIONS is ${setting}, and the model has ${embedder.dimensions}`;
 }
 
 function embedderOfModel(env: EmbedderBindings, inWorker: InWorker): Embedder | string {
@@ -111,11 +111,11 @@ function formerEndpointEmbedders(vars: EmbedderBindings): EndpointEmbedder[] {
 const endpointOf = ({ EMBEDDINGS_URL: url, EMBEDDINGS_KEY: key }: EmbedderBindings): Endpoint | string =>
   endpointFromVars({ prefix: "EMBEDDINGS", service: "embeddings", path: "/embeddings" }, { url, key });
 
-function dimensionsOf(name: string, given: string | undefined): number | string {
+function dimensionsOf(name: string, setting: string | undefined): number | string {
   const { dimensions: own, reducible = false } = knownModel(name);
-  if (given === undefined)
+  if (setting === undefined)
     return own ?? `EMBEDDINGS_DIMENSIONS is not set, and the dimensions of ${name} are not known here`;
-  const dimensions = Number(given);
+  const dimensions = Number(setting);
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > MAX_DIMENSIONS)
     return `EMBEDDINGS_DIMENSIONS is not a number from 1 to ${MAX_DIMENSIONS}`;
   if (own === undefined || dimensions === own || (reducible && dimensions < own)) return dimensions;

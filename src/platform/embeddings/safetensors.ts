@@ -31,9 +31,9 @@ export class Safetensors {
   }
 
   #entry(name: string, dtype?: string): Entry {
-    const found = Object.hasOwn(this.#entries, name) ? this.#entries[name] : undefined;
-    if (found === undefined || (dtype ?? found.dtype) !== found.dtype)
+    const entry = Object.hasOwn(this.#entries, name) ? this.#entries[name] : undefined;
+    if (entry === undefined || (dtype ?? entry.dtype) !== entry.dtype)
       throw new Error(`the embedded model is torn: it has no ${dtype ?? ""} tensor '${name}'`);
-    return found;
+    return entry;
   }
 }

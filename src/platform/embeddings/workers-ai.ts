@@ -33,10 +33,10 @@ export class WorkersAiEmbedder implements Embedder {
   ): Promise<Vector[]> {
     const { name, input } = this.#model;
     const until = Date.now() + withinMs;
-    const call = async (asked: string[]) => {
+    const call = async (batch: string[]) => {
       // The caller has gone: the remaining calls are not made.
       if (Date.now() >= until) throw new DeadlineExceeded(withinMs);
-      return dataOf(await this.#ai.run(name, input(asked, as)));
+      return dataOf(await this.#ai.run(name, input(batch, as)));
     };
     return withDeadline(embedLongTexts(texts, { spec: this.#model, as, call }), withinMs);
   }

@@ -16,7 +16,7 @@ type Question<T> = {
  * `invalid_answer`: twice nothing that can be used. `model_refused`: the model does not take these messages. `model_misconfigured`: it
  * takes none, as the settings are wrong. `model_daily_limit`: it takes none before 0:00 UTC. `usage` does not count a call that was refused at no cost.
  */
-export type Asked<T> = { usage: Ingest["usage"] } & (
+export type Reply<T> = { usage: Ingest["usage"] } & (
   | { answer: T }
   | { failed: "invalid_answer" | ModelFailure }
 );
@@ -40,7 +40,7 @@ const BRACES = 20;
 export async function ask<T>(
   model: LanguageModel,
   { system, content, schema, parse }: Question<T>,
-): Promise<Asked<T>> {
+): Promise<Reply<T>> {
   const usage: Ingest["usage"] = { calls: 0, inputTokens: 0, outputTokens: 0 };
   const request: GenerateRequest = {
     system,

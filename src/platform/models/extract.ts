@@ -1,11 +1,10 @@
-import type { Proposals } from "../../domain/ingest/proposal.ts";
+import type { Proposals, Window } from "../../domain/ingest/proposal.ts";
 import { answerSchema, NAME, promptOf, shapes } from "../../domain/ingest/prompts/extract-3.ts";
 import { withOwnRules } from "../../domain/ingest/own-rules.ts";
 import type { ExtractionRule } from "../../domain/schema/extraction.ts";
 import type { z } from "zod";
-import type { Window } from "../../domain/ingest/window.ts";
 import type { ExtractKind } from "../../domain/schema/ingest.ts";
-import { ask, type Asked, type ParsedAnswer, strictParser } from "./ask.ts";
+import { ask, type Reply, type ParsedAnswer, strictParser } from "./ask.ts";
 import type { LanguageModel } from "./language-model.ts";
 
 /** Entries of each kind that are taken from one answer. */
@@ -14,7 +13,7 @@ const MOST = 100;
 /** `unusable`: the kind of each entry that is no proposal, or cites no message of the window. */
 type ExtractedAnswer = { proposals: Proposals; unusable: readonly ExtractKind[] };
 /** The proposals are not checked yet. `prompt`: the name and version of what the model was asked. */
-export type ModelExtraction = Asked<ExtractedAnswer> & { prompt: string };
+export type ModelExtraction = Reply<ExtractedAnswer> & { prompt: string };
 
 /** Asks the model for memories of the messages. `own`: the tenant's rule. Of an answer that is wrong twice, the entries that are right are kept. */
 export async function extract(
@@ -30,14 +29,14 @@ export async function extract(
     const { answer, problem } = parseStrictly(json);
     const cited = Object.values(answer ?? {}).flatMap((entries) => entries.flatMap(({ sources }) => sources));
     const unknown = cited.find((seq) => !seqs.has(seq));
-    const found = usableEntries(json, kinds, seqs);
-    const hasSome = Object.values(found.proposals).some((list) => list.length > 0);
-    if (answer !== null && unknown === undefined) return { answer: found, problem: null };
+    const usable = usableEntries(json, kinds, seqs);
+    const hasSome = Object.values(usable.proposals).some((list) => list.length > 0);
+    if (answer !== null && unknown === undefined) return { answer: usable, problem: null };
     // A field too many in an answer that found nothing is no failure.
     const isEmpty =
-      found.unusable.length === 0 && kinds.every((kind) => Array.isArray(Object(json)[kind] as unknown));
+      usable.unusable.length === 0 && kinds.every((kind) => Array.isArray(Object(json)[kind] as unknown));
     return {
-      answer: hasSome || isEmpty ? found : null,
+      answer: hasSome || isEmpty ? usable : null,
       problem: problem ?? `sources: there is no message ${unknown}`,
     };
   };

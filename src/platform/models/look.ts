@@ -1,6 +1,6 @@
 import { answerSchema, entry, promptOf, type ShownFact } from "../../domain/ingest/prompts/look-2.ts";
 import { normalise } from "../../domain/memory/normalise.ts";
-import { ask, type Asked, type ParsedAnswer, strictParser } from "./ask.ts";
+import { ask, type Reply, type ParsedAnswer, strictParser } from "./ask.ts";
 import type { LanguageModel } from "./language-model.ts";
 
 /** By the place of a fact: true if its sentence states it. A fact without a usable answer is missing. */
@@ -14,7 +14,7 @@ export const areAlike = (one: string, other: string): boolean =>
   normalise(one).slice(0, REPEATED) === normalise(other).slice(0, REPEATED);
 
 /** Asks the model whether each sentence states its fact. It sees nothing else of the conversation. A "no" stays, whatever it answers then. */
-export function look(model: LanguageModel, facts: readonly ShownFact[]): Promise<Asked<Verdicts>> {
+export function lookAt(model: LanguageModel, facts: readonly ShownFact[]): Promise<Reply<Verdicts>> {
   const parseStrictly = strictParser(answerSchema);
   const denied = new Set<number>();
   const parse = (json: unknown): ParsedAnswer<Verdicts> => {
@@ -51,7 +51,7 @@ function verdictsIn(json: unknown, facts: readonly ShownFact[]): Map<number, boo
   return verdicts;
 }
 
-function repeats(given: string, object: string): boolean {
-  const [said, wanted] = [normalise(given), normalise(object)];
-  return said === wanted || (said.length >= REPEATED && wanted.startsWith(said));
+function repeats(answer: string, object: string): boolean {
+  const [repeated, wanted] = [normalise(answer), normalise(object)];
+  return repeated === wanted || (repeated.length >= REPEATED && wanted.startsWith(repeated));
 }

@@ -68,8 +68,9 @@ export function checkFact(fact: FactProposal, conversation: Conversation): Verdi
       conversation,
     ),
   );
-  const found = verdicts.find((one) => one.reasons.length === 0) ?? verdicts[0] ?? refused("not_about_user");
-  return { ...found, reasons: [...new Set([...reasons, ...found.reasons])] };
+  const verdict =
+    verdicts.find((one) => one.reasons.length === 0) ?? verdicts[0] ?? refused("not_about_user");
+  return { ...verdict, reasons: [...new Set([...reasons, ...verdict.reasons])] };
 }
 
 const isTooLong = ({ subject, predicate, object }: FactProposal): boolean =>
@@ -206,12 +207,13 @@ function refusalByContext({ message, i }: SentencePlace, { messages }: Conversat
   );
   const earlier = said.filter((one) => one.at < at).toReversed();
   // "Translate what comes": its text is in a message of its own.
-  const waiting = earlier.filter(({ told }) => !told().includes(GAP));
+  const waiting = earlier.filter(({ ownText }) => !ownText().includes(GAP));
   if (holds("hands", i, [message, ...waiting])) return "not_own_words";
   if (holds("scenes", i, [message, ...earlier])) return "not_stated";
   const next = said.find((one) => one.at > at);
-  const asked = next && messages[next.at - 1];
-  const isAnswer = asked?.source.role === "assistant" && asked.sentences().at(-1)?.isQuestion() === true;
+  const question = next && messages[next.at - 1];
+  const isAnswer =
+    question?.source.role === "assistant" && question.sentences().at(-1)?.isQuestion() === true;
   const later = next?.undoing().filter((place) => place < NEXT) ?? [];
   // "Is it fun?" "Not really." But "Really?" "No, just kidding."
   const isReply =

@@ -31,23 +31,23 @@ export function checkText(
   if (holdsSecret(text)) reasons.push("secret");
   const claims = withoutRoles(text);
   if (speaksToTheMemory(claims)) reasons.push("instruction");
-  const told = conversation
+  const cited = conversation
     .of(proposal.sources)
-    .filter((message) => mayTell(kind, text, message.source) && message.told() !== "");
-  if (told.length === 0) return [...reasons, "not_said_by_user"];
+    .filter((message) => mayTell(kind, text, message.source) && message.ownText() !== "");
+  if (cited.length === 0) return [...reasons, "not_said_by_user"];
   // Its words are refused for their number: nothing is looked for.
   if (isTooLong) return reasons;
   const code = new Set(text.match(CODE));
-  const characters = told.reduce((sum, one) => sum + one.told().length, 0);
+  const characters = cited.reduce((sum, one) => sum + one.ownText().length, 0);
   if (characters > TOLD || code.size > TYPED) return [...reasons, "too_long"];
-  const stems = new Set(told.flatMap((one) => one.stems()));
+  const stems = new Set(cited.flatMap((one) => one.stems()));
   const words = contentStems(claims);
   const isShown =
     words.filter((word) => stems.has(word)).length >= words.length * SHARE &&
-    says(joined(told.map((one) => one.said())), needsOf(numbersAndNames(claims).join(" "))) &&
-    [...code].every((word) => told.some((one) => one.told().includes(word)));
+    says(joined(cited.map((one) => one.said())), needsOf(numbersAndNames(claims).join(" "))) &&
+    [...code].every((word) => cited.some((one) => one.ownText().includes(word)));
   if (!isShown) reasons.push("not_in_source");
-  const isContrary = contradicts(clausesOf(claims), clausesOf(told.map((one) => one.told()).join("\n")));
+  const isContrary = contradicts(clausesOf(claims), clausesOf(cited.map((one) => one.ownText()).join("\n")));
   if (isContrary !== false) reasons.push(isContrary === null ? "too_long" : "negated");
   return reasons;
 }

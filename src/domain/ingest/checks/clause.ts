@@ -85,7 +85,7 @@ export function placeOf(object: string, sentence: Sentence): number {
   const [words, text] = [sentence.words(), sentence.text];
   const isParted = (from: PlacedWord | undefined, to: PlacedWord | undefined): boolean =>
     text.slice(from?.index, to?.index).search(MARK) >= 0;
-  const found = words.findIndex((_, first) => {
+  const place = words.findIndex((_, first) => {
     let at = first;
     return needs.every((need, i) => {
       const room = words.slice(at, i === 0 ? first + 1 : at + APART);
@@ -98,7 +98,7 @@ export function placeOf(object: string, sentence: Sentence): number {
       return next >= 0;
     });
   });
-  return words[found]?.index ?? -1;
+  return words[place]?.index ?? -1;
 }
 
 /** "Half-orc" may stand as two words. */

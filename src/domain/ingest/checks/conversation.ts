@@ -94,7 +94,7 @@ export class CheckedMessage {
   /** True if its characters read otherwise than they look. */
   readonly hides = once(() => hidesSomething(this.source.text));
   /** The text of an assistant, and the own words of a user. */
-  readonly told = once(() => {
+  readonly ownText = once(() => {
     const { role, text } = this.source;
     if (role === "user") return ownWords(text);
     return text.length <= 2 * READ ? text : `${text.slice(0, READ)}\n${text.slice(-READ)}`;
@@ -102,7 +102,7 @@ export class CheckedMessage {
   /** Its words. Without a word of a language, it is in that of the message before. */
   readonly reading: () => LanguageReading;
   readonly sentences: () => readonly Sentence[] = once(() =>
-    sentencesOf(this.told()).map((text) => new Sentence(text, this.reading().languages)),
+    sentencesOf(this.ownText()).map((text) => new Sentence(text, this.reading().languages)),
   );
   /** The places of the sentences that have a word of a kind. */
   readonly placesOf = onceEach((cue: Cue) => this.#thoseThat((one) => one.has(cue)));
@@ -114,12 +114,12 @@ export class CheckedMessage {
   constructor(source: SourceMessage, at: number, before: CheckedMessage | undefined) {
     this.source = source;
     this.at = at;
-    this.reading = once(() => read(this.told(), this.#around(before?.reading().languages ?? [])));
+    this.reading = once(() => read(this.ownText(), this.#around(before?.reading().languages ?? [])));
   }
 
   /** The languages that decide if its own words do not: those of the text that it hands over, or else of the message before. */
   #around(before: Languages): Languages {
-    const own = this.told();
+    const own = this.ownText();
     if (!isRead(own)) return isRead(this.source.text) ? read(this.source.text).languages : before;
     return read(own).languages.some((one) => before.includes(one)) ? before : [];
   }
@@ -131,7 +131,7 @@ export class CheckedMessage {
   /** The text as an episode tells it: with the name of a user who is not the owner. */
   #voiced(): string {
     const { role, speaker, isOwner } = this.source;
-    return (role === "user" ? withSpeaker(this.told(), { speaker, isOwner }) : null) ?? this.told();
+    return (role === "user" ? withSpeaker(this.ownText(), { speaker, isOwner }) : null) ?? this.ownText();
   }
 }
 
@@ -148,7 +148,7 @@ export class Conversation {
 
   /** The messages with these seqs, in the order of the window. */
   of(seqs: readonly number[]): CheckedMessage[] {
-    const asked = new Set(seqs);
-    return this.messages.filter(({ source }) => asked.has(source.seq));
+    const cited = new Set(seqs);
+    return this.messages.filter(({ source }) => cited.has(source.seq));
   }
 }

@@ -28,12 +28,12 @@ export function statedAt(fact: FactProposal, place: SentencePlace, conversation:
 }
 
 /** The sentences from one to another, as the message has them: its own words keep their places. */
-function verbatim({ told, sentences, source }: CheckedMessage, from: number, to: number): string {
+function verbatim({ ownText, sentences, source }: CheckedMessage, from: number, to: number): string {
   let [start, end] = [0, 0];
   for (const [i, { text }] of sentences()
     .slice(0, to + 1)
     .entries()) {
-    const at = told().indexOf(text, end);
+    const at = ownText().indexOf(text, end);
     if (i <= from) start = at;
     end = at + text.length;
   }

@@ -76,9 +76,9 @@ export function questionBefore(
   { at }: CheckedMessage,
   { messages }: Pick<Conversation, "messages">,
 ): Sentence | undefined {
-  const asked = messages[at - 1];
-  return asked?.source.role === "assistant"
-    ? asked.sentences().findLast((one) => one.isQuestion())
+  const before = messages[at - 1];
+  return before?.source.role === "assistant"
+    ? before.sentences().findLast((one) => one.isQuestion())
     : undefined;
 }
 
@@ -101,8 +101,8 @@ export function refusalOfSubject(
   const all = readPart(text, before);
   const question = questionBefore(message, conversation);
   // "Which phone is it?" "My Pixel."
-  const asked = has(all, "self") ? [] : (question?.reading() ?? []);
-  const isShown = [message.reading(), asked].flat().some((one) => shows(one, fact.predicate));
+  const ofQuestion = has(all, "self") ? [] : (question?.reading() ?? []);
+  const isShown = [message.reading(), ofQuestion].flat().some((one) => shows(one, fact.predicate));
   const shown = isShown ? null : "predicate_not_in_source";
   if (has(all, "self") || has(all, "whose")) return shown;
   const upTo = { ...before, said: before.said + whole.said };

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { ExtractKind } from "../../schema/ingest.ts";
-import type { SourceMessage } from "../proposal.ts";
-import type { Window } from "../window.ts";
+import type { SourceMessage, Window } from "../proposal.ts";
 
 /** The name and version of the prompt, which each memory records. A change of the text is a new version and a new file. */
 export const NAME = "extract/3";

@@ -55,12 +55,12 @@ export class EmbeddedModel implements Lexicon {
   correction(word: string): string | null {
     const known = this.#corrections.get(word);
     if (known !== undefined) return known;
-    const found = knownCorrection(word, {
+    const correction = knownCorrection(word, {
       pieces: (one) => this.pieces(one),
       row: (one) => this.#vocabulary.row(one),
     });
-    this.#corrections.set(word, found);
-    return found;
+    this.#corrections.set(word, correction);
+    return correction;
   }
 
   addRow(sum: Float32Array, piece: number, weight: number): void {

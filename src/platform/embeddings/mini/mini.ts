@@ -5,8 +5,7 @@ import { SharedVocabulary, type Vocabulary } from "../embedded/vocabulary.ts";
 import { wordPieces } from "../embedded/word-piece.ts";
 import { miniModel } from "../models.ts";
 import { SharedModel } from "../shared-model.ts";
-import { DIMENSIONS, MOST_PIECES } from "./shape.ts";
-import { Transformer } from "./transformer.ts";
+import { DIMENSIONS, MOST_PIECES, Transformer } from "./transformer.ts";
 
 /** The bytes of the isolate's memory that the model takes. */
 export const MINI_BYTES = 10 * 1024 * 1024;

@@ -1,5 +1,4 @@
 import { Safetensors } from "../safetensors.ts";
-import { DIMENSIONS, FEED_FORWARD, FILE_BYTES, HEADS, LAYERS, MOST_PIECES } from "./shape.ts";
 import transformer from "./transformer.wasm";
 
 /** The exports of transformer.wat, which describes them. All arguments but `scale` and `offset` are addresses and counts. */
@@ -28,6 +27,11 @@ type Matrix = { weights: number; bias: number; rows: number; columns: number; sc
 type MatrixName = "query" | "key" | "value" | "attended" | "hidden" | "out";
 type Layer = Record<MatrixName, Matrix> & { beforeAttention: Norm; beforeHidden: Norm };
 
+/** The shape of mini-en-256, the most pieces of one window, and the bytes of model.safetensors. */
+export const DIMENSIONS = 256;
+const [FEED_FORWARD, LAYERS, HEADS] = [1024, 2, 8];
+export const MOST_PIECES = 126;
+const FILE_BYTES = 8_942_008;
 const PAGE = 65_536;
 /** Bytes of the file that are read at once. */
 const CHUNK = 65_536;
