@@ -2,6 +2,7 @@ import { ownerNames, UNNAMED } from "../../../src/domain/conversation/speakers.t
 import { field } from "../../../src/domain/conversation/message.ts";
 import { checksAgainst } from "../../../src/domain/ingest/checks/check-proposal.ts";
 import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
+import type { FactProposal } from "../../../src/domain/ingest/proposal.ts";
 import type { RememberBody } from "../../../src/domain/schema/memory.ts";
 import { parsed } from "../threads/message-documents.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
@@ -21,13 +22,8 @@ const WITH_ID = 50;
 /** Bytes of messages that one call reads. A citation behind them states nothing. */
 const READ = 16 * 1024 * 1024;
 
-/** A message that bodies of a call cite, and the checks against it. */
-type CitedMessage = {
-  seq: number;
-  at: number;
-  owners: readonly string[];
-  check: ReturnType<typeof checksAgainst>;
-};
+/** A message that bodies of a call cite: its time, if it states a fact; null otherwise. */
+type CitedMessage = (fact: Omit<FactProposal, "sources">) => number | null;
 
 /** Looks up the message that a fact cites (of a thread alone, the last of a user), to tell if the owner of the memory states the fact in it. */
 export class CitedStatements {
@@ -51,10 +47,7 @@ export class CitedStatements {
       const key = JSON.stringify([source.thread, source.message ?? null]);
       if (!known.has(key)) known.set(key, this.#cited(reader, source.thread, source.message));
       const cited = known.get(key);
-      if (cited == null) return null;
-      const { seq, at, owners, check } = cited;
-      const fact = { subject, predicate, object, ...(text !== undefined && { text }), sources: [seq] };
-      return check("fact", ofOwner(fact, owners)).reasons.length === 0 ? at : null;
+      return cited?.({ subject, predicate, object, ...(text !== undefined && { text }) }) ?? null;
     };
   }
 
@@ -63,16 +56,14 @@ export class CitedStatements {
     const thread = stores.threads.get(id);
     const seq = thread && seqIn(reader, thread, message);
     const position = thread && seq !== null ? stores.lineage.position(thread, seq) : null;
-    const saidAt = position === null ? null : stores.messages.saidByPersonAt(position);
-    if (thread === null || seq === null || saidAt === null || saidAt < now() - RECENT_MS) return null;
+    const writtenAt = position === null ? null : stores.messages.saidByPersonAt(position);
+    if (thread === null || seq === null || writtenAt === null || writtenAt < now() - RECENT_MS) return null;
     const window = messagesAround({ reader, thread }, [seq]);
     if (reader.isSpent || window.find((one) => one.seq === seq)?.isOwner !== true) return null;
-    return {
-      seq,
-      at: saidAt,
-      owners: ownerNames(thread.speakers ?? UNNAMED),
-      check: checksAgainst(window),
-    };
+    const owners = ownerNames(thread.speakers ?? UNNAMED);
+    const check = checksAgainst(window);
+    return (fact) =>
+      check("fact", ofOwner({ ...fact, sources: [seq] }, owners)).reasons.length === 0 ? writtenAt : null;
   }
 }
 

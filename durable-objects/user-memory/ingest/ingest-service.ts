@@ -164,14 +164,9 @@ export class IngestService {
   #again(
     thread: StoredThread,
     request: IngestRequest,
-    {
-      owned,
-      failed,
-      stored,
-      changed,
-      isExtracted,
-    }: Taken & Pick<Placed, "stored" | "changed"> & { isExtracted: boolean },
+    extent: Taken & Pick<Placed, "stored" | "changed"> & { isExtracted: boolean },
   ): { other?: StoredIngest | undefined; redo: Range[] } {
+    const { owned, failed, stored, changed, isExtracted } = extent;
     if (changed.length > 0) return { redo: [...owned, ...withoutAll(changedIn(changed, request), owned)] };
     const isNew = stored > 0 || request.extracted !== undefined;
     const isRepeated = !isNew && (isExtracted || request.bodies.length > 0);

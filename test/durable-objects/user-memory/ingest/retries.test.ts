@@ -371,7 +371,10 @@ it("asks the model with a bounded prompt, however long the messages are", async 
   expect(seqsAsked(model)).toEqual([[1], [2], [3], [4], [5], [6]]);
 });
 
-it("does not ask the model again for messages whose memories wait for D1", async () => {
+it.each([
+  ["", false],
+  [", after an eviction", true],
+])("does not ask the model again for messages whose memories wait for D1%s", async (_, isEvicted) => {
   const model = new FilteringModel("nothing of it");
   control.languageModel = model;
   const owner = newUser();
@@ -386,6 +389,7 @@ it("does not ask the model again for messages whose memories wait for D1", async
     await ring(owner);
   }
   expect(await readIngest(started[1])).toMatchObject({ status: "queued", why: "storage" });
+  if (isEvicted) await evict(owner);
   control.d1Writes = "ok";
   for (let i = 0; i < 3; i++) {
     control.clockAhead += 2 * MINUTE;
