@@ -1,7 +1,7 @@
 import { areSpeakers, sameOwners, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { fail, type Failure, invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import { continues } from "../../../src/domain/ingest/known-messages.ts";
-import { mapKinds, NO_PROPOSALS } from "../../../src/domain/ingest/proposal.ts";
+import { mapKinds } from "../../../src/domain/ingest/proposal.ts";
 import { type Range, within } from "../../../src/domain/ingest/ranges.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
@@ -241,8 +241,9 @@ export class IngestService {
   ): Result<Backlog | undefined> {
     if (extracted === undefined) return ok(undefined);
     const { lineage } = this.#deps.stores;
+    const { facts = [], episodes = [], procedures = [] } = extracted;
     let unknown: string | undefined;
-    const inSeqs = mapKinds({ ...NO_PROPOSALS, ...extracted }, (list, kind) =>
+    const inSeqs = mapKinds({ facts, episodes, procedures }, (list, kind) =>
       list.map((one, i) => {
         const sources = one.sources.map((source, j) => {
           // A given message may have been deleted here: what cites it is a result that failed.
