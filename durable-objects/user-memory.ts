@@ -89,7 +89,7 @@ const ANSWERS = {
   eraseUser: ({ eraser }, ...args) => eraser.eraseUser(...args),
   eraseThread: ({ eraser }, ...args) => eraser.eraseThread(...args),
   eraseScope: ({ eraser }, ...args) => eraser.eraseScope(...args),
-  erasureState: ({ erasures }, ...args) => erasures.state(...args),
+  erasureState: ({ eraser }, ...args) => eraser.state(...args),
 } satisfies Answers;
 
 type Answered = {
@@ -264,10 +264,10 @@ export class UserMemory extends (DurableObject as WithAnswers) implements Served
   // Erasure
 
   async wakeErasures(...[ids = []]: Args<"wakeErasures">) {
-    const { alarms, erasures, erasureDrive } = this.#parts;
+    const { alarms, eraser, erasureDrive } = this.#parts;
     // The alarm may be gone after its last retry, without a word to the object.
     await alarms.load();
-    for (const id of ids) await erasures.takeOver(id);
+    for (const id of ids) await eraser.takeOver(id);
     alarms.scheduleBy(erasureDrive.nextDue());
   }
 

@@ -92,8 +92,8 @@ it("asks each part with data outside of its tables when an erasure begins", () =
   const classes = textsOf("durable-objects/**/*.ts").flatMap(([, text]) =>
     Array.from(text.matchAll(/^export class (\w+) [^{]*\bErasable\b/gm), ([, name = ""]) => name),
   );
-  const assembly = readFileSync(join(root, "durable-objects/user-memory/assemble/rooms.ts"), "utf8");
-  const [, parts = ""] = /const parts = \[([^\]]+)\];/.exec(assembly) ?? [];
+  const assembly = readFileSync(join(root, "durable-objects/user-memory/assemble/upkeep.ts"), "utf8");
+  const [, parts = ""] = /const erasable = \[([^\]]+)\];/.exec(assembly) ?? [];
   const named = parts.split(",").flatMap((part) => /(\w+)\s*$/.exec(part)?.[1] ?? []);
   expect(new Set(named).size).toBe(named.length);
   expect(named).toHaveLength(classes.length);

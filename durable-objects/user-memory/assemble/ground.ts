@@ -37,6 +37,8 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
   const { storage } = ctx;
   const { sql } = storage;
   const { now } = ports;
+  const alarms = new AlarmScheduler(storage);
+  const erasureLog = new ErasureLog(sql, alarms);
   const isNew = migrate(storage, migrations);
   const pages = new FreePages(sql);
   const removals = new Removals(sql, now);
@@ -50,14 +52,17 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
     sql,
     now,
     objectId: ctx.id.toString(),
-    alarms: new AlarmScheduler(storage),
+    alarms,
     answers: new IdempotencyStore(ctx),
     pages,
     removals,
     stores,
     table,
     memorySource,
-    entries: new EntryStore(ctx),
+    erasureLog,
+    /** Every write of memories asks for it. */
+    fence: new ErasureFence(erasureLog, ports.erasures),
+    entryStore: new EntryStore(ctx),
     quota: new QuotaGuard({ sql, bounds: ports, pages, threads: stores.threads, memories: table }),
     owner: new OwnerRecord(sql),
     retention: new RetentionStore(sql),
@@ -67,30 +72,16 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
 
 /** The vectors of all documents, and the search index over memories and messages. */
 function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
-  const {
-    storage,
-    sql,
-    now,
-    objectId: owner,
-    alarms,
-    answers,
-    stores,
-    table,
-    memorySource,
-    erasureEpoch,
-  } = core;
+  const { sql, now, objectId: owner, stores, table, memorySource } = core;
   const vectors = new VectorSync({
-    sql,
-    table,
+    ...core,
     threads: stores.threads,
-    alarms,
     vectors: ports.vectors,
     messages: ports.recall.messageIndexing === "vectorize",
     cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, kernel: ports.kernel, owner, now },
-    now,
   });
   const words = new WordIndex(sql);
-  const merger = new WordMerger({ sql, words, alarms, now });
+  const merger = new WordMerger({ sql, words, alarms: core.alarms, now });
   const documents = new Documents({ memories: memorySource, messages: stores.documents });
   const index = new SearchIndex(sql, {
     documents,
@@ -99,9 +90,9 @@ function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
     merger,
     lexicalThreads: LEXICAL,
   });
-  const transactions = new Transactions({ storage, answers, index, alarms, now });
+  const transactions = new Transactions({ ...core, index });
   const usage = new UsageStore({ sql, memories: table, threads: stores.threads, transactions });
-  const recallLog = new RecallLog({ store: usage, table, erasureEpoch, transactions, now });
+  const recallLog = new RecallLog({ ...core, store: usage, transactions });
   transactions.onBegin(() => recallLog.joins());
   return {
     vectors,
@@ -112,12 +103,4 @@ function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
     recallLog,
     byMeaning: ports.recall.messageIndexing !== "lexical",
   };
-}
-
-/** Erasures under way: every write of memories asks for their fence. */
-export type Fences = ReturnType<typeof assembleFences>;
-
-export function assembleFences({ sql, alarms }: Ground, { erasures: records }: Ports) {
-  const log = new ErasureLog(sql);
-  return { log, fence: new ErasureFence({ log, records, alarms }) };
 }

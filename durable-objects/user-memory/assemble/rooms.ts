@@ -4,8 +4,6 @@ import { ChangesFeed } from "../changes/changes-feed.ts";
 import { WebhookDelivery } from "../changes/webhook-delivery.ts";
 import { TombstoneRanges } from "../core/tombstone-ranges.ts";
 import { Entries } from "../entries/entries.ts";
-import { Eraser } from "../erasure/eraser.ts";
-import { AgedMemories } from "../memories/aged-memories.ts";
 import { MemoryIndex } from "../memories/memory-index.ts";
 import { SimilarMemories } from "../memories/similar-memories.ts";
 import { DecidedWrites } from "../memories/decided-writes.ts";
@@ -18,12 +16,7 @@ import { Review } from "../memories/review.ts";
 import { MemoryWriter } from "../memories/memory-writer.ts";
 import { RecallService } from "../recall/recall-service.ts";
 import { HybridSearch } from "../recall/hybrid-search.ts";
-import { migrations } from "../schema.ts";
 import type { IndexedText } from "../search-index/vector-store.ts";
-import { AgedConversations } from "../retention/aged-conversations.ts";
-import { RetentionDrive } from "../retention/retention-drive.ts";
-import { Restorer } from "../restore/restorer.ts";
-import { AgedMessages } from "../threads/aged-messages.ts";
 import { Conversations } from "../threads/conversations.ts";
 import { ThreadBeginnings } from "../threads/thread-beginnings.ts";
 import { ThreadListing } from "../threads/thread-listing.ts";
@@ -37,22 +30,14 @@ import { ModelUsage } from "../ingest/model-usage.ts";
 import { NextStep } from "../ingest/next-step.ts";
 import { StepOutcomes } from "../ingest/step-outcomes.ts";
 import { ProposalMemories } from "../ingest/proposal-memories.ts";
-import { Exporter } from "../transfer/exporter.ts";
-import { Importer } from "../transfer/importer.ts";
-import { Reindexer } from "../transfer/reindexer.ts";
 import { Embedding } from "../vectorize/embedding.ts";
-import { ErasedTables } from "../erasure/erased-tables.ts";
-import { StorageReset } from "../erasure/storage-reset.ts";
-import { ErasureSteps } from "../erasure/erasure-steps.ts";
-import { ErasureRegister } from "../erasure/erasure-register.ts";
-import { ErasureDrive } from "../erasure/erasure-drive.ts";
-import type { Fences, Ground } from "./ground.ts";
+import type { Ground } from "./ground.ts";
 
 export type Threads = ReturnType<typeof assembleThreads>;
 
 /** Threads, and the entries that a message may set. */
-export function assembleThreads(ground: Ground, ports: Ports, { log: erasures }: Fences) {
-  const { stores, sql, erasureEpoch, entries: entryStore } = ground;
+export function assembleThreads(ground: Ground, ports: Ports) {
+  const { stores, sql, erasureEpoch, erasureLog: erasures, entryStore } = ground;
   const purger = new MessagePurger({ ...ground, messages: stores.messages, erasures });
   const { catalogue, unlisted } = ports;
   const listing = new ThreadListing({ ...ground, catalogue, unlisted });
@@ -72,14 +57,22 @@ export function assembleThreads(ground: Ground, ports: Ports, { log: erasures }:
 
 export type Memories = ReturnType<typeof assembleMemories>;
 
-export function assembleMemories(ground: Ground, ports: Ports, { fence }: Fences) {
-  const { sql, index: searchIndex, table, owner, quota } = ground;
+export function assembleMemories(ground: Ground, ports: Ports) {
+  const { sql, index: searchIndex, table, owner, quota, entryStore } = ground;
   const { loadedLexicon, records, embedder, predicates, auditLog, quarantineMs } = ports;
   const memoryIndex = new MemoryIndex(searchIndex, table, loadedLexicon);
   const log = new IntentLog(sql);
   const due = new DueMemories({ sql, table, log, auditLog, quarantineMs });
   const index = memoryIndex;
-  const pending = new PendingWrites({ ...ground, index, log, due, records, note: owner, fence });
+  const pending = new PendingWrites({
+    ...ground,
+    index,
+    log,
+    due,
+    records,
+    note: owner,
+    entries: entryStore,
+  });
   const writes = new DecidedWrites({ ...ground, index }, pending);
   const forgetter = new MemoryForgetter({ ...ground, records, pending });
   const parts = { ...ground, pending, writes, due, forgetter, predicates };
@@ -134,19 +127,6 @@ export function assembleChanges(
   return { changes, webhookDelivery };
 }
 
-/** Export, import and reindex. */
-export function assembleTransfer(
-  ground: Ground,
-  { records, embedder: { model } }: Ports,
-  { listing, beginnings, messages, memoryIndex, pendingWrites }: Threads & Memories,
-) {
-  return {
-    reindexer: new Reindexer({ ...ground, records, index: memoryIndex, pendingWrites, model, listing }),
-    exporter: new Exporter(ground),
-    importer: new Importer({ ...ground, messages, listing, beginnings }),
-  };
-}
-
 export function assembleIngest(ground: Ground, ports: Ports, rooms: Threads & Memories) {
   const { ingestStore: store, writer, pendingWrites } = rooms;
   const { sql, stores, owner, now } = ground;
@@ -190,66 +170,6 @@ export function assembleIngest(ground: Ground, ports: Ports, rooms: Threads & Me
       outcomes,
       languageModel,
     }),
-  };
-}
-
-/** The parts that delete by rules of retention. */
-export function assembleRetention(
-  ground: Ground,
-  { retention: settings, auditLog }: Ports,
-  rooms: Threads & Memories,
-) {
-  const aged = new AgedMessages(ground.sql);
-  const { listing, conversations, ingestStore, pendingWrites: pending, forgetter } = rooms;
-  const drive: RetentionDrive = new RetentionDrive({
-    ...ground,
-    store: ground.retention,
-    settings,
-    aged,
-    conversations: new AgedConversations({
-      ...ground,
-      aged,
-      listing,
-      conversations,
-      ingestStore,
-      noted: (counts) => drive.noted(counts),
-    }),
-    memories: new AgedMemories(ground.sql),
-    pending,
-    forgetter,
-    auditLog,
-  });
-  return { retentionDrive: drive };
-}
-
-/** Sets the user back to an earlier time. */
-export function assembleRestore(
-  ground: Ground,
-  { records, erasures, catalogue }: Ports,
-  { pendingWrites: pending, ...rooms }: Threads & Memories & ReturnType<typeof assembleRetention>,
-) {
-  return {
-    restorer: new Restorer({ ...ground, ...rooms, records, erasures, catalogue, pending }),
-  };
-}
-
-/** `abort`: stops the object without what was written since the last `await`. */
-export function assembleErasure(
-  ground: Ground,
-  { erasures: records, receipts, signIns, jobs }: Ports,
-  rooms: Fences & Threads & Memories & Recalls & ReturnType<typeof assembleRestore> & { abort: () => void },
-) {
-  const { sql, table, vectors, owner, stores, index, erasureEpoch, recallLog } = ground;
-  const { listing, conversations, memoryWrites, ingestStore, restorer } = rooms;
-  const tables = new ErasedTables(sql, erasureEpoch);
-  const reset = new StorageReset({ ...ground, ...rooms, tables, migrations });
-  const steps = new ErasureSteps({ ...ground, ...rooms, tables, reset, records, signIns, jobs });
-  const register = new ErasureRegister({ ...ground, ...rooms, records, threads: stores.threads });
-  const parts = [vectors, memoryWrites, owner, recallLog, stores.threads, index, ingestStore];
-  return {
-    erasures: register,
-    eraser: new Eraser({ register, parts, tables, table, listing, conversations, steps, restorer }),
-    erasureDrive: new ErasureDrive({ ...ground, ...rooms, steps, records, receipts }),
   };
 }
 

@@ -1,22 +1,19 @@
-import { type Receipt, receiptOf } from "../../../src/domain/erasure/receipt.ts";
-import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
-import { backOff } from "../../storage/back-off.ts";
-import { countFailure, type ErasureFence, userOf } from "./erasure-fence.ts";
-import type { ErasureLog, OpenErasure } from "./erasure-log.ts";
+import { receiptOf } from "../../../src/domain/erasure/receipt.ts";
 import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
 import type { ReceiptKey } from "../../../src/platform/receipt-key.ts";
-import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
+import { backOff } from "../../storage/back-off.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
+import type { ErasureFence } from "./erasure-fence.ts";
+import type { ErasureLog, OpenErasure } from "./erasure-log.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
 
 type ErasureDriveDependencies = {
   steps: ErasureSteps;
   log: ErasureLog;
   fence: ErasureFence;
-  records: ErasureRecords;
+  erasures: ErasureRecords;
   receipts: ReceiptKey;
   vectors: Pick<VectorSync, "outbox">;
-  alarms: AlarmScheduler;
   now: () => number;
 };
 
@@ -37,93 +34,80 @@ export class ErasureDrive {
 
   /** Resumes the erasures that are due. */
   async run(): Promise<void> {
-    for (const { state, dueAt } of this.#deps.log.all())
-      if (dueAt <= this.#deps.now()) await this.#resume(state.id);
+    for (const { id, dueAt } of this.#deps.log.all()) if (dueAt <= this.#deps.now()) await this.#resume(id);
   }
 
   async #resume(id: string): Promise<void> {
+    const { fence, log, now, steps, vectors } = this.#deps;
     // The index may have been unbound since.
-    if (!this.#deps.vectors.outbox.bound) this.#change(id, withoutVectors);
-    const open = this.#deps.log.get(id);
+    if (!vectors.outbox.bound) log.update(id, withoutVectors);
+    const open = log.get(id);
     if (open === null) return;
-    if (!open.fenced && !(await this.#deps.fence.raise(open))) return this.#retryLater(id);
-    let failed = false;
-    for (const { store, state } of open.state.steps) {
-      if (state === "done") continue;
-      try {
-        const done = await this.#deps.steps.take(userOf(open.state), open, store);
-        this.#change(id, (now) => recordProgress(now, store, done));
-      } catch (error) {
-        failed = true;
-        console.error({ message: "an erasure could not go on", store, error: String(error) });
-        this.#change(id, (now) => countFailure(now, store, error));
-      }
-    }
-    if (failed) return this.#retryLater(id);
-    const taken = this.#deps.log.get(id);
-    if (taken === null) return;
-    if (taken.state.steps.some(({ state }) => state === "open"))
-      return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#deps.steps.next(one) }));
+    if (!open.fenced && !(await fence.raise(open))) return this.#retryLater(id);
+    if (!(await this.#takeSteps(open))) return this.#retryLater(id);
+    const progress = log.get(id);
+    if (progress === null) return;
+    if (progress.state.steps.some(({ state }) => state === "open"))
+      return log.update(id, (one) => ({ attempts: 0, dueAt: steps.next(one) }));
     try {
-      if (!(await this.#deps.steps.clearFile(taken)))
-        return this.#update(id, (one) => ({ ...one, attempts: 0, dueAt: this.#deps.now() }));
+      if (!(await steps.clearFile(progress))) return log.update(id, () => ({ attempts: 0, dueAt: now() }));
     } catch (error) {
       console.error({ message: "the file of an erased user was not emptied", error: String(error) });
       return this.#retryLater(id);
     }
-    const last = this.#deps.log.get(id);
+    const last = log.get(id);
     if (last !== null && !(await this.#finish(last))) this.#retryLater(id);
   }
 
+  /** Takes each open step once. Returns false if one failed. */
+  async #takeSteps(open: OpenErasure): Promise<boolean> {
+    const { log, steps } = this.#deps;
+    let isFine = true;
+    for (const { store, state } of open.state.steps) {
+      if (state === "done") continue;
+      try {
+        const done = await steps.take(open, store);
+        log.updateSteps(open.id, [store], (step) => {
+          step.attempts = 0;
+          delete step.lastError;
+          if (done) step.state = "done";
+        });
+      } catch (error) {
+        isFine = false;
+        console.error({ message: "an erasure could not go on", store, error: String(error) });
+        log.failed(open.id, [store], error);
+      }
+    }
+    return isFine;
+  }
+
   /** Stores the signed receipt in D1 and reads it back, then removes the erasure here. False if D1 does not confirm it. */
-  async #finish({ state, revision }: OpenErasure): Promise<boolean> {
-    const { records, receipts, now } = this.#deps;
+  async #finish({ id, user, state, revision }: OpenErasure): Promise<boolean> {
+    const { erasures, receipts, now } = this.#deps;
     const finished = { ...state, status: "done" as const, finishedAt: now() };
     try {
-      const payload: Receipt = receiptOf(userOf(state), finished);
-      const receipt = await receipts.sign(payload);
+      const receipt = await receipts.sign(receiptOf(user, finished));
       // Before the receipt, which nobody could verify without it.
-      await records.addKey(await receipts.publicKey());
-      await records.note({ ...finished, receipt }, { revision: revision + 1 });
-      if ((await records.get(state.id))?.status !== "done") return false;
+      await erasures.addKey(await receipts.publicKey());
+      await erasures.note({ ...finished, receipt }, { revision: revision + 1 });
+      if ((await erasures.get(id))?.status !== "done") return false;
     } catch (error) {
       console.error({ message: "a receipt was not stored", error: String(error) });
       return false;
     }
-    this.#deps.log.remove(state.id);
+    this.#deps.log.remove(id);
     return true;
   }
 
   #retryLater(id: string): void {
-    this.#update(id, (one) => ({
-      ...one,
-      attempts: one.attempts + 1,
-      dueAt: this.#deps.now() + backOff(one.attempts + 1),
-    }));
-  }
-
-  #change(id: string, change: (state: Erasure) => void): void {
-    this.#update(id, (open) => {
-      change(open.state);
-      return open;
-    });
-  }
-
-  #update(id: string, change: (open: OpenErasure) => OpenErasure): void {
-    this.#deps.log.update(id, change);
-    this.#deps.alarms.scheduleBy(this.#deps.log.nextDue());
+    const { log, now } = this.#deps;
+    log.update(id, ({ attempts }) => ({ attempts: attempts + 1, dueAt: now() + backOff(attempts + 1) }));
   }
 }
 
-function recordProgress({ steps }: Erasure, store: ErasureStore, done: boolean): void {
-  for (const step of steps) {
-    if (step.store !== store) continue;
-    step.attempts = 0;
-    delete step.lastError;
-    if (done) step.state = "done";
-  }
-}
-
-function withoutVectors(erasure: Erasure): void {
-  erasure.steps = erasure.steps.filter(({ store, state }) => store !== "vectors" || state === "done");
-}
+const withoutVectors = ({ state }: OpenErasure): Pick<OpenErasure, "state"> => ({
+  state: {
+    ...state,
+    steps: state.steps.filter((step) => step.store !== "vectors" || step.state === "done"),
+  },
+});

@@ -1,4 +1,7 @@
-import type { Erasure, ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import type { UserHash } from "../../../src/domain/ids.ts";
+import type { Erasure, ErasureStep, ErasureStore } from "../../../src/domain/schema/erasure.ts";
+import { threadOwner } from "../../../src/domain/thread-id.ts";
+import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import {
   FIRST_POSITION,
   LAST_SEQ,
@@ -14,9 +17,8 @@ export type Erased =
   | { what: "thread"; threadId: string; gone: PositionRange[] }
   | { what: "scope"; scope: string; upTo: number };
 
-/** An erasure under way. `fenced`: D1 knows of it, and shows nothing of it any more. */
-export type OpenErasure = {
-  erased: Erased;
+/** The part that changes. `fenced`: D1 knows of it, and shows nothing of it any more. */
+type Progress = {
   state: Erasure;
   fenced: boolean;
   revision: number;
@@ -28,19 +30,21 @@ export type OpenErasure = {
   overwrittenIn: number | null;
 };
 
+/** An erasure under way. */
+export type OpenErasure = Erased & Progress & { id: string; user: UserHash };
+export type OpenErasureOf<What extends Erased["what"]> = OpenErasure & { what: What };
+
 /** D1 stores an erasure as revision 1 when it begins, 2 when all stores of the user are empty, 3 with the receipt. */
 const EMPTIED = 2;
 
-type Row = {
+type Row = Omit<Progress, "state" | "fenced"> & {
+  id: string;
   erased: string;
   state: string;
   fenced: number;
-  revision: number;
-  attempts: number;
-  due_at: number;
-  merged_in: number | null;
-  overwritten_in: number | null;
 };
+const SELECT = `SELECT id, erased, state, fenced, revision, attempts, due_at AS dueAt, merged_in AS mergedIn,
+  overwritten_in AS overwrittenIn FROM erasures`;
 
 /**
  * The erasures that are under way: what drives each store until it was read back empty, whatever happens meanwhile. Owns
@@ -48,12 +52,14 @@ type Row = {
  */
 export class ErasureLog {
   readonly #sql: SqlStorage;
+  readonly #alarms: Pick<AlarmScheduler, "scheduleBy">;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, alarms: Pick<AlarmScheduler, "scheduleBy">) {
     this.#sql = sql;
+    this.#alarms = alarms;
   }
 
-  add({ erased, state, dueAt }: Pick<OpenErasure, "erased" | "state" | "dueAt">): void {
+  add(erased: Erased, state: Erasure, dueAt: number): void {
     this.#sql.exec(
       "INSERT INTO erasures (id, erased, state, due_at) VALUES (?, ?, ?, ?)",
       state.id,
@@ -65,27 +71,58 @@ export class ErasureLog {
 
   /** Adds a user's that D1 has as emptied: no step of it is left, and so no fence is needed. */
   takeOver(state: Erasure, dueAt: number): void {
-    this.add({ erased: { what: "user", epoch: 0, upTo: 0, lastThread: 0 }, state, dueAt });
-    this.update(state.id, (open) => ({ ...open, fenced: true, revision: EMPTIED }));
+    this.add({ what: "user", epoch: 0, upTo: 0, lastThread: 0 }, state, dueAt);
+    this.#change(state.id, () => ({ fenced: true, revision: EMPTIED }));
   }
 
   get(id: string): OpenErasure | null {
-    const [row] = this.#sql.exec<Row>("SELECT * FROM erasures WHERE id = ?", id).toArray();
+    const [row] = this.#sql.exec<Row>(`${SELECT} WHERE id = ?`, id).toArray();
     return row === undefined ? null : openOf(row);
   }
 
   /** All of them, the oldest first: by when they were noted, as ids of one millisecond have no order. */
   all(): OpenErasure[] {
-    return this.#sql.exec<Row>("SELECT * FROM erasures ORDER BY rowid").toArray().map(openOf);
+    return this.#sql.exec<Row>(`${SELECT} ORDER BY rowid`).toArray().map(openOf);
   }
 
   /** Changes what is stored now: another call may have changed it while the caller waited. */
-  update(id: string, change: (open: OpenErasure) => OpenErasure): void {
-    const open = this.get(id);
-    if (open !== null) this.save(change(open));
+  update(id: string, change: (open: OpenErasure) => Partial<Progress>): void {
+    this.#change(id, change);
+    this.schedule();
   }
 
-  save({ state, fenced, revision, attempts, dueAt, mergedIn, overwrittenIn }: OpenErasure): void {
+  /** Notes in the steps of these stores. */
+  updateSteps(id: string, stores: readonly ErasureStore[], change: (step: ErasureStep) => void): void {
+    this.update(id, (open) => withSteps(open, stores, change));
+  }
+
+  /** Counts a failed attempt at these stores. */
+  failed(id: string, stores: readonly ErasureStore[], error: unknown): void {
+    this.updateSteps(id, stores, (step) => {
+      step.attempts++;
+      step.lastError = error instanceof Error ? error.message : "failed";
+    });
+  }
+
+  /**
+   * Counts what a step removed. What the object removes is counted in the same transaction, so that nothing that happens after
+   * it changes the count; what D1 removes, once its answer is here.
+   */
+  count(id: string, store: ErasureStore, removed: Readonly<Record<string, number>>): void {
+    this.#change(id, (open) =>
+      withSteps(open, [store], ({ erased }) => {
+        for (const [what, n] of Object.entries(removed)) erased[what] = (erased[what] ?? 0) + n;
+      }),
+    );
+  }
+
+  #change(id: string, change: (open: OpenErasure) => Partial<Progress>): void {
+    const open = this.get(id);
+    if (open === null) return;
+    const { state, fenced, revision, attempts, dueAt, mergedIn, overwrittenIn } = {
+      ...open,
+      ...change(open),
+    };
     this.#sql.exec(
       "UPDATE erasures SET state = ?, fenced = ?, revision = ?, attempts = ?, due_at = ?, merged_in = ?, overwritten_in = ? WHERE id = ?",
       JSON.stringify(state),
@@ -95,21 +132,8 @@ export class ErasureLog {
       dueAt,
       mergedIn,
       overwrittenIn,
-      state.id,
+      id,
     );
-  }
-
-  /**
-   * Counts what a step removed. What the object removes is counted in the same transaction, so that nothing that happens after
-   * it changes the count; what D1 removes, once its answer is here.
-   */
-  count(id: string, store: ErasureStore, removed: Readonly<Record<string, number>>): void {
-    const open = this.get(id);
-    if (open === null) return;
-    for (const step of open.state.steps)
-      if (step.store === store)
-        for (const [what, n] of Object.entries(removed)) step.erased[what] = (step.erased[what] ?? 0) + n;
-    this.save(open);
   }
 
   /** Says that all stores of a user's are empty. Answers the revision in which D1 hears of it. */
@@ -147,29 +171,37 @@ export class ErasureLog {
   nextDue(): number | null {
     return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM erasures").one().due;
   }
+
+  /** Sets the alarm, which drives the erasures. */
+  schedule(): void {
+    this.#alarms.scheduleBy(this.nextDue());
+  }
 }
 
-function openOf({
-  erased,
-  state,
-  fenced,
-  revision,
-  attempts,
-  due_at: dueAt,
-  merged_in: mergedIn,
-  overwritten_in: overwrittenIn,
-}: Row): OpenErasure {
-  return {
-    // Both were written here.
-    erased: JSON.parse(erased) as Erased,
-    state: JSON.parse(state) as Erasure,
-    fenced: fenced === 1,
-    revision,
-    attempts,
-    dueAt,
-    mergedIn,
-    overwrittenIn,
-  };
+const openOf = ({ id, erased, state, fenced, ...row }: Row): OpenErasure => ({
+  // Both were written here.
+  ...(JSON.parse(erased) as Erased),
+  ...row,
+  id,
+  user: userOf(id),
+  state: JSON.parse(state) as Erasure,
+  fenced: fenced === 1,
+});
+
+function withSteps(
+  { state }: OpenErasure,
+  stores: readonly ErasureStore[],
+  change: (step: ErasureStep) => void,
+): Pick<Progress, "state"> {
+  for (const step of state.steps) if (stores.includes(step.store)) change(step);
+  return { state };
+}
+
+/** An erasure's id begins like a thread's with the hash of its user. */
+function userOf(id: string): UserHash {
+  const user = threadOwner(id);
+  if (user === null) throw new Error("an erasure of nobody");
+  return user;
 }
 
 /** The documents of the search index that an erasure takes: versions of memories, and messages. */

@@ -29,7 +29,7 @@ type RestorerDependencies = {
   erasureEpoch: Pick<ErasureEpoch, "current">;
   transactions: Transactions;
   listing: Pick<ThreadListing, "rewriteCatalogue" | "catalogueAgain">;
-  pending: PendingWrites;
+  pendingWrites: PendingWrites;
   records: Pick<MemoryRecords, "all" | "write">;
   erasures: Pick<ErasureRecords, "eraseVersions">;
   catalogue: Pick<ThreadCatalogue, "list">;
@@ -249,7 +249,7 @@ export class Restorer {
   async #between(act: () => Promise<RestorePlace>): Promise<Result<RestorePlace>> {
     let next: RestorePlace | undefined;
     try {
-      await this.#deps.pending.betweenWrites(async () => {
+      await this.#deps.pendingWrites.betweenWrites(async () => {
         next = await act();
       });
     } catch (error) {

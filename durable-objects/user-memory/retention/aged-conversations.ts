@@ -1,4 +1,4 @@
-import { shortest } from "../../../src/domain/retention.ts";
+import { msOf } from "../../../src/domain/retention.ts";
 import { LAST_SEQ, type PositionRange, positionsOf, seqOf, type SeqRange } from "../core/position.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IngestStore } from "../ingest/ingest-store.ts";
@@ -9,7 +9,7 @@ import type { ThreadListing } from "../threads/thread-listing.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 
-export type AgedConversationsDependencies = {
+type AgedConversationsDependencies = {
   stores: ThreadStores;
   aged: AgedMessages;
   index: SearchIndex;
@@ -78,7 +78,7 @@ export class AgedConversations {
     for (const { n, id, retention } of found) {
       const thread = this.#deps.stores.threads.get(id);
       if (thread !== null && !but.includes(n))
-        room -= this.#deleteOf(thread, { before: now - (shortest([retention]) ?? 0), limit: room });
+        room -= this.#deleteOf(thread, { before: now - msOf(retention), limit: room });
       // This thread may have more.
       if (room === 0) return true;
       this.#place.after = n;
@@ -126,8 +126,7 @@ export class AgedConversations {
     for (const n of threads) {
       for (const seq of seqs) ingestStore.forgetMessage(n, seq);
       stores.threads.endImport({ n });
-      const id = stores.threads.idOf(n);
-      const thread = id === null ? null : stores.threads.get(id);
+      const thread = this.#live(n);
       if (thread === null) continue;
       this.#deleteSummaries(thread, [Math.min(...seqs), Math.max(...seqs)]);
       listing.messagesChanged(thread.id);
@@ -145,10 +144,15 @@ export class AgedConversations {
   /** The numbers of the threads under an ingest, and of those whose messages they share. */
   #busy(): number[] {
     const { ingestStore, stores } = this.#deps;
-    return ingestStore.busyThreads().flatMap((n) => {
-      const id = stores.threads.idOf(n);
-      const thread = id === null ? null : stores.threads.get(id);
-      return thread === null ? [] : Array.from(stores.lineage.segments(thread), (segment) => segment.n);
+    return ingestStore.busyThreads().flatMap((busy) => {
+      const thread = this.#live(busy);
+      return thread === null ? [] : Array.from(stores.lineage.segments(thread), ({ n }) => n);
     });
+  }
+
+  #live(n: number): StoredThread | null {
+    const { threads } = this.#deps.stores;
+    const id = threads.idOf(n);
+    return id === null ? null : threads.get(id);
   }
 }

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
-import { planOf, type RetentionPlan, shortest } from "../../../src/domain/retention.ts";
+import { msOf, planOf, type RetentionPlan } from "../../../src/domain/retention.ts";
 import type { Retention, UserRetention } from "../../../src/domain/schema/retention.ts";
 import { type AuditLog, writeEvent } from "../../../src/platform/d1/audit-log.ts";
 import type { TenantSettings } from "../../../src/platform/d1/tenant-settings.ts";
@@ -17,15 +17,15 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { AgedConversations } from "./aged-conversations.ts";
 
 type RetentionDependencies = {
-  store: RetentionStore;
+  retention: RetentionStore;
   settings: Pick<TenantSettings<Retention>, "get">;
   aged: AgedMessages;
-  conversations: AgedConversations;
-  memories: AgedMemories;
+  agedConversations: AgedConversations;
+  agedMemories: AgedMemories;
   table: MemoryTable;
   stores: Pick<ThreadStores, "threads" | "lineage">;
   owner: Pick<OwnerRecord, "get">;
-  pending: PendingWrites;
+  pendingWrites: PendingWrites;
   forgetter: Pick<MemoryForgetter, "forgetInTurn">;
   auditLog: Pick<AuditLog, "add">;
   alarms: AlarmScheduler;
@@ -51,25 +51,25 @@ export class RetentionDrive {
   }
 
   nextDue(): number | null {
-    return this.#deps.store.get()?.dueAt ?? null;
+    return this.#deps.retention.get()?.dueAt ?? null;
   }
 
   /** The rules here; null if none are set. */
   rules(): Required<Rules> | null {
     const { tenant, own } = this.#rules();
-    return [tenant, own].some((rules) => Object.keys(rules).length > 0) ? { tenant, own } : null;
+    return Object.keys({ ...tenant, ...own }).length > 0 ? { tenant, own } : null;
   }
 
   #rules() {
-    const stored = this.#deps.store.get();
+    const stored = this.#deps.retention.get();
     return { tenant: stored?.tenant ?? {}, own: stored?.own ?? {} };
   }
 
   /** The rules here, and what they would delete now: with these in their place. */
-  view(given: Rules = {}): UserRetention {
-    const stored = this.#deps.store.get();
+  view(others: Rules = {}): UserRetention {
+    const stored = this.#deps.retention.get();
     const rules = this.#rules();
-    const [tenant, own] = [given.tenant ?? rules.tenant, given.own ?? rules.own];
+    const [tenant, own] = [others.tenant ?? rules.tenant, others.own ?? rules.own];
     return {
       own,
       tenant,
@@ -83,41 +83,40 @@ export class RetentionDrive {
    * Sets rules. They are applied after an hour; the same rules again put off nothing. Of the tenant, an object without data learns when
    * it has some.
    */
-  set(given: Rules): UserRetention {
-    const { store } = this.#deps;
-    const isNews = Object.keys(given.own ?? {}).length > 0;
-    if (isNews || store.get() !== null || this.#hasData) this.#change(given);
+  set(rules: Rules): UserRetention {
+    const isNews = Object.keys(rules.own ?? {}).length > 0;
+    if (isNews || this.#deps.retention.get() !== null || this.#hasData) this.#change(rules);
     return this.view();
   }
 
-  #change(given: Rules): void {
-    const { store, alarms, now } = this.#deps;
+  #change(rules: Rules): void {
+    const { retention, alarms, now } = this.#deps;
     const before = JSON.stringify(this.#rules());
-    store.set(given);
+    retention.set(rules);
     if (JSON.stringify(this.#rules()) === before) return;
-    store.set({ dueAt: null });
-    if (this.#hasRules) alarms.scheduleBy(store.changed(now()));
+    retention.set({ dueAt: null });
+    if (this.#hasRules) alarms.scheduleBy(retention.changed(now()));
   }
 
   async run(): Promise<void> {
     await this.#askTenant();
-    const { store, now, conversations } = this.#deps;
+    const { retention, now, agedConversations } = this.#deps;
     const dueAt = this.nextDue();
     if (dueAt === null || dueAt > now()) return;
     // An alarm that goes on with a round keeps its time; also where the object slept, if the round has deleted something.
-    const at = [this.#round, store.get()?.last?.at].includes(dueAt) ? dueAt : now();
+    const at = [this.#round, retention.get()?.last?.at].includes(dueAt) ? dueAt : now();
     this.#round = at;
-    store.set({ dueAt: at });
-    const { messages } = store.plan();
+    retention.set({ dueAt: at });
+    const { messages } = retention.plan();
     const bounds = { before: messages === null ? null : at - messages, now: at };
     let more = true;
     for (let slice = 0; slice < SLICES && more && this.#goesOn(at); slice++) {
-      more = conversations.deleteSome(bounds);
+      more = agedConversations.deleteSome(bounds);
       await turn();
     }
     if (await this.#deleteMemories(at)) more = true;
     await this.#audit();
-    if (this.#goesOn(at)) store.set({ dueAt: more ? at : this.#nextRound(at) });
+    if (this.#goesOn(at)) retention.set({ dueAt: more ? at : this.#nextRound(at) });
   }
 
   /** False if a call has changed the rules since the round of this time began, or erased the user. */
@@ -127,16 +126,16 @@ export class RetentionDrive {
 
   /** Deletes a slice of the memories that are past their rules. Returns whether there may be more. */
   async #deleteMemories(at: number): Promise<boolean> {
-    const { store, table, pending, memories, forgetter } = this.#deps;
-    const { memories: rules } = store.plan();
+    const { retention, table, pendingWrites, agedMemories, forgetter } = this.#deps;
+    const { memories: rules } = retention.plan();
     const owner = table.clock.owner();
     if (rules.length === 0 || owner === null) return false;
     let more = false;
-    await pending.inTurn(async () => {
+    await pendingWrites.inTurn(async () => {
       // A pending write may change a memory. D1 is away then, and the chore comes again.
-      if (!(await pending.flush())) throw new Error("D1 does not take the writes before a deletion");
+      if (!(await pendingWrites.flush())) throw new Error("D1 does not take the writes before a deletion");
       if (!this.#goesOn(at)) return;
-      const found = rules.map((rule) => memories.ids(rule, { now: at, limit: MEMORIES }));
+      const found = rules.map((rule) => agedMemories.ids(rule, { now: at, limit: MEMORIES }));
       const ids = [...new Set(found.flat())];
       if (ids.length === 0) return;
       more = found.some((some) => some.length >= MEMORIES);
@@ -149,13 +148,13 @@ export class RetentionDrive {
   /** Notes a deletion of this round for the audit log, in its transaction. */
   noted(counts: Parameters<RetentionStore["note"]>[0]): void {
     const at = this.nextDue() ?? this.#deps.now();
-    this.#deps.store.note(counts, { at, newId: () => uuidv7({ msecs: at }) });
+    this.#deps.retention.note(counts, { at, newId: () => uuidv7({ msecs: at }) });
   }
 
   /** Writes the events of what was deleted. An event that is written twice counts once. */
   async #audit(): Promise<void> {
-    const { store, auditLog, owner, stores } = this.#deps;
-    const noted = store.get()?.noted ?? {};
+    const { retention, auditLog, owner, stores } = this.#deps;
+    const noted = retention.get()?.noted ?? {};
     const userHash = owner.get()?.hash ?? stores.threads.owner();
     for (const what of RETAINED) {
       const event = noted[what];
@@ -163,16 +162,16 @@ export class RetentionDrive {
       const by = { actor: null, tokenId: null, requestId: null, about: null };
       await writeEvent(auditLog, { ...event, ...by, action: `retention.${what}`, outcome: "ok", userHash });
     }
-    if (Object.keys(noted).length > 0 && store.get() !== null) store.set({ noted: {} });
+    if (Object.keys(noted).length > 0 && retention.get() !== null) retention.set({ noted: {} });
   }
 
   /** A new user's object asks D1 once for the tenant's rules. Later ones come from the cron. */
   async #askTenant(): Promise<void> {
-    const { store, settings } = this.#deps;
-    if ((store.get()?.tenant ?? null) !== null || !this.#hasData) return;
+    const { retention, settings } = this.#deps;
+    if ((retention.get()?.tenant ?? null) !== null || !this.#hasData) return;
     const tenant = await settings.get();
     // Meanwhile the user may be erased, and the cron may have brought later rules.
-    if ((store.get()?.tenant ?? null) !== null || !this.#hasData) return;
+    if ((retention.get()?.tenant ?? null) !== null || !this.#hasData) return;
     this.#change({ tenant });
   }
 
@@ -181,19 +180,19 @@ export class RetentionDrive {
   }
 
   get #hasRules(): boolean {
-    const { messages, memories } = this.#deps.store.plan();
+    const { messages, memories } = this.#deps.retention.plan();
     return messages !== null || memories.length > 0 || this.#deps.aged.withOwnRule().length > 0;
   }
 
   /** When to look again: when something is past its time, but once a day at most and once a week at least. */
   #nextRound(at: number): number | null {
     if (!this.#hasRules) return null;
-    const { aged, memories, store } = this.#deps;
-    const plan = store.plan();
+    const { aged, agedMemories, retention } = this.#deps;
+    const plan = retention.plan();
     const oldest = aged.oldest();
     const due = [
       plan.messages === null || oldest === null ? [] : oldest + plan.messages,
-      memories.firstDue(plan.memories) ?? [],
+      agedMemories.firstDue(plan.memories) ?? [],
       aged.withOwnRule().length > 0 ? at : [],
       at + AT_LEAST_EVERY_MS,
     ].flat();
@@ -201,10 +200,10 @@ export class RetentionDrive {
   }
 
   #due(plan: RetentionPlan): UserRetention["due"] {
-    const { aged, memories, now } = this.#deps;
+    const { aged, agedMemories, now } = this.#deps;
     const at = now();
     const before = plan.messages === null ? null : at - plan.messages;
-    const ids = new Set(plan.memories.flatMap((rule) => memories.ids(rule, { now: at, limit: -1 })));
+    const ids = new Set(plan.memories.flatMap((rule) => agedMemories.ids(rule, { now: at, limit: -1 })));
     return {
       threads: aged.countThreads({ before, now: at }),
       messages: (before === null ? 0 : aged.count(before)) + this.#ofOwnRules(before ?? -8.64e15, at),
@@ -218,7 +217,7 @@ export class RetentionDrive {
     return aged.withOwnRule().reduce((sum, { id, retention }) => {
       const thread = stores.threads.get(id);
       if (thread === null) return sum;
-      const span = { thread: thread.n, from, before: at - (shortest([retention]) ?? 0) };
+      const span = { thread: thread.n, from, before: at - msOf(retention) };
       for (const segment of stores.lineage.segments(thread))
         sum += aged.countWithin(positionsOf(segment), span);
       return sum;

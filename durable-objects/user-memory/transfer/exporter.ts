@@ -13,7 +13,7 @@ import type { ExportPage, ExportPlace, ExportedExtent, Spot } from "../../../src
 type Line = { pieces: JsonPieces; count?: number; next: Spot };
 type ExporterDependencies = {
   stores: Pick<ThreadStores, "threads" | "lists" | "messages" | "hidden" | "compactions">;
-  entries: Pick<EntryStore, "version" | "from">;
+  entryStore: Pick<EntryStore, "version" | "from">;
   erasureEpoch: Pick<ErasureEpoch, "current">;
   now: () => number;
 };
@@ -134,11 +134,11 @@ export class Exporter {
 
   *#entries({ after, head }: Extract<Spot, { part: "entry" }>): Generator<Line, void> {
     // The parts there are now would be those of another value: its entry is told again, with them.
-    const { entries, now } = this.#deps;
-    const again = head !== undefined && entries.version(head.key) !== head.version;
+    const { entryStore, now } = this.#deps;
+    const again = head !== undefined && entryStore.version(head.key) !== head.version;
     let last = again ? undefined : head;
     const from = again ? { key: head.key, included: true } : { key: after ?? "", included: false };
-    for (const { key, value, version, updatedAt, expiresAt, refreshMs } of entries.from(from, now())) {
+    for (const { key, value, version, updatedAt, expiresAt, refreshMs } of entryStore.from(from, now())) {
       const fields = {
         type: "entry",
         key,

@@ -25,7 +25,7 @@ type ImporterDependencies = {
   stores: ThreadStores;
   transactions: Transactions;
   messages: ThreadMessages;
-  entries: EntryStore;
+  entryStore: EntryStore;
   quota: QuotaGuard;
   listing: Pick<ThreadListing, "importing">;
   beginnings: Pick<ThreadBeginnings, "imported">;
@@ -70,10 +70,10 @@ export class Importer {
     owner: Owner,
     { epoch, items, trust }: { epoch: number; items: readonly ImportItem[]; trust?: Trust },
   ): Promise<Result<Imported>> {
-    const { entries, erasureEpoch, quota, now } = this.#deps;
+    const { entryStore, erasureEpoch, quota, now } = this.#deps;
     // Expired entries count until they are swept.
     if (quota.bounds("entries") && items.some(({ line }) => line.type === "entry"))
-      entries.expirySweep.sweepNow(now());
+      entryStore.expirySweep.sweepNow(now());
     // Nothing waits between this and the transaction, but for the catalogue: `announceAndBegin` looks again.
     if (epoch !== erasureEpoch.current) return fail("erased_meanwhile");
     const lines = items.flatMap(({ line }) => (line.type === "thread" ? [line] : []));
@@ -209,11 +209,11 @@ export class Importer {
   }
 
   #entry(line: Of<"entry">, value: Uint8Array): Result<Outcome> {
-    const { entries, alarms, now } = this.#deps;
+    const { entryStore, alarms, now } = this.#deps;
     if (line.expiresAt !== undefined && line.expiresAt < now()) return ok("expired");
     // Its entry came before it, and another value may be there.
-    if (!entries.names(line.key)) return ok("leftOut");
-    if (!entries.restore({ ...line, value }, now())) return ok("there");
+    if (!entryStore.names(line.key)) return ok("leftOut");
+    if (!entryStore.restore({ ...line, value }, now())) return ok("there");
     if (line.expiresAt !== undefined) alarms.scheduleBy(line.expiresAt + 1);
     return ok("imported");
   }

@@ -1,4 +1,5 @@
 import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
+import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Reindex } from "../../../src/domain/schema/reindex.ts";
 import type { ThreadListing } from "../threads/thread-listing.ts";
@@ -16,15 +17,15 @@ type ReindexerDependencies = {
   sql: SqlStorage;
   transactions: Transactions;
   table: MemoryTable;
-  index: MemoryIndex;
+  memoryIndex: MemoryIndex;
   records: MemoryRecords;
   vectors: VectorSync;
   memorySource: Pick<MemoryDocuments, "documents">;
   pendingWrites: Pick<PendingWrites, "betweenWrites" | "isBeingDeleted">;
   erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
   listing: Pick<ThreadListing, "rewriteCatalogue">;
-  /** The model whose vectors Vectorize is to hold. */
-  model: string;
+  /** Its vectors are those that Vectorize is to hold. */
+  embedder: Pick<Embedder, "model">;
   now: () => number;
 };
 type Row = {
@@ -106,11 +107,11 @@ export class Reindexer {
 
   /** Makes what is here between two versions what D1 has there. */
   #apply(rows: readonly MemoryRow[], after: VersionKey, upTo: VersionKey | null): void {
-    const { table, memorySource, index, vectors, pendingWrites, model } = this.#deps;
+    const { table, memorySource, memoryIndex, vectors, pendingWrites, embedder } = this.#deps;
     // D1's answer may contain memories that were erased or forgotten meanwhile.
     const { erasedUpTo } = this.#deps.erasureEpoch;
     const there = rows.filter(({ id, version }) => version > erasedUpTo && !pendingWrites.isBeingDeleted(id));
-    index.remove(
+    memoryIndex.remove(
       table.removeBetween(
         after,
         upTo,
@@ -121,12 +122,13 @@ export class Reindexer {
       memorySource.documents(there.map(({ version }) => version)).map(({ n, text }) => [n, text]),
     );
     table.put(there);
-    for (const row of there) index.rebuild(row, { sameText: before.get(row.version) === embeddedText(row) });
+    for (const row of there)
+      memoryIndex.rebuild(row, { sameText: before.get(row.version) === embeddedText(row) });
     vectors.putAgain(
-      model,
+      embedder.model,
       there.map(({ version }) => version),
     );
-    if (upTo === null) index.removeOrphans();
+    if (upTo === null) memoryIndex.removeOrphans();
   }
 
   #row(): Row | null {

@@ -423,7 +423,7 @@ it("takes note of more versions than one statement can bind", async () => {
   await remember(user, { text: "x" });
   const versions = Array.from({ length: 600_000 }, (_, n) => 10 ** 15 + n);
   const noted = await runInDurableObject(await objectOf(user), (_, { storage: { sql } }) => {
-    const log = new ErasureLog(sql);
+    const log = new ErasureLog(sql, { scheduleBy: () => {} });
     log.addVersions("id", versions);
     const { all } = log.versions("id");
     sql.exec("DELETE FROM erasing_versions");
