@@ -2,16 +2,12 @@ import { DurableObject } from "cloudflare:workers";
 import { type Bindings, type Ports, portsOf } from "../src/platform/bindings.ts";
 import { within } from "../src/platform/objects-within.ts";
 import { fail, ok } from "../src/domain/errors.ts";
-import type { UserHash } from "../src/domain/ids.ts";
-import type { Owner } from "../src/domain/memory/record.ts";
 import { messagesJson } from "../src/domain/page-json.ts";
-import type { UserSummary } from "../src/domain/schema/statistics.ts";
 import type { Reindex } from "../src/domain/schema/reindex.ts";
 import { Chores } from "./storage/chores.ts";
 import type { Served } from "../src/contract/storage.ts";
 import { assemble, type UserMemoryParts } from "./user-memory/assemble.ts";
 import type { ContextRpc, UserMemoryRpc } from "../src/contract/user-memory.ts";
-import { CATALOGUE_WITHIN_MS } from "./user-memory/core/owner-record.ts";
 
 /** Ingests of a summary. */
 const UNFINISHED = 50;
@@ -25,9 +21,16 @@ type Answers = {
   ) => ReturnType<Served<UserMemoryRpc>[Name]>;
 };
 
-/** The calls that one part answers by itself. */
 const ANSWERS = {
   // Entries
+  setEntry: ({ entries, noteOwner }, write, owner) => {
+    noteOwner(owner, "entry");
+    return entries.set(write);
+  },
+  batchEntries: ({ entries, noteOwner }, operations, owner, once) => {
+    if (operations.some(({ op }) => op === "set")) noteOwner(owner, "entry");
+    return entries.batch(operations, once);
+  },
   getEntry: ({ entries }, ...args) => entries.get(...args),
   deleteEntry: ({ entries }, ...args) => entries.delete(...args),
   deleteEntries: ({ entries }, ...args) => entries.deletePrefix(...args),
@@ -42,12 +45,20 @@ const ANSWERS = {
   forkThread: ({ beginnings }, ...args) => beginnings.fork(...args),
   appendMessages: ({ messages }, ...args) => messages.append(...args),
   readMessages: ({ messages }, ...args) => messages.read(...args),
+  readMessagesJson: ({ messages }, id, query, separator) => {
+    const page = messages.read(id, query);
+    return page.ok ? ok(messagesJson(page.value, separator)) : page;
+  },
   deleteMessage: ({ messages }, ...args) => messages.deleteMessage(...args),
   compactThread: ({ messages }, ...args) => messages.compact(...args),
   listCompactions: ({ messages }, ...args) => messages.compactions(...args),
   deleteCompaction: ({ messages }, ...args) => messages.deleteCompaction(...args),
   validateThread: ({ messages }, ...args) => messages.validate(...args),
   // Memories
+  remember: ({ writer, citations, noteOwner }, owner, request) => {
+    noteOwner(owner, "memory");
+    return writer.remember(owner, { ...request, statedAt: citations.ofCall() });
+  },
   patchMemory: ({ writer }, ...args) => writer.patch(...args),
   restoreMemory: ({ writer }, ...args) => writer.restore(...args),
   releaseMemory: ({ writer }, ...args) => writer.release(...args),
@@ -59,11 +70,28 @@ const ANSWERS = {
   indexingOf: ({ memoryIndex }, ...args) => memoryIndex.stateOf(...args),
   // Recall and reindex
   recall: ({ recall }, ...args) => recall.recall(...args),
+  startReindex: (parts, owner) => {
+    const { reindexer, embedding, index, vectors, alarms, now } = parts;
+    reindexer.start(owner);
+    const target = embedding.target();
+    if (target !== null) {
+      index.enqueue(target);
+      vectors.putMessagesAgain(target.model);
+    }
+    alarms.scheduleBy(now());
+    return reindexStateOf(parts);
+  },
+  reindexState: (parts) => reindexStateOf(parts),
   // Context
   context: ({ context }, ...args) => context.context(...args),
   searchLayers: ({ context }, ...args) => context.searchLayers(...args),
   contextItems: ({ context }, ...args) => context.contextItems(...args),
   readPrompted: ({ context }, ...args) => context.prompted(...args),
+  putContextProfile: ({ contexts, noteOwner }, owner, { name, layers }) => {
+    if (!contexts.putProfile(name, layers)) return fail("limit_reached");
+    noteOwner(owner, "entry");
+    return ok(null);
+  },
   contextProfile: ({ contexts }, ...args) => contexts.profile(...args),
   listContextProfiles: ({ contexts }) => contexts.profiles(),
   deleteContextProfile: ({ contexts }, ...args) => contexts.deleteProfile(...args),
@@ -77,10 +105,45 @@ const ANSWERS = {
   // Usage
   recallOutcome: ({ recallLog }, ...args) => recallLog.outcome(...args),
   memoryUsage: ({ recallLog }, ...args) => recallLog.list(...args),
+  summary: ({ quota, index, ingests, table, dueMemories, webhookDelivery, now }) => {
+    const webhook = webhookDelivery.state();
+    return {
+      ...quota.usage(),
+      documents: index.freshness(),
+      ingests: ingests.unfinished(UNFINISHED).map(({ id, threadId, status, why, createdAt }) => ({
+        id,
+        threadId,
+        status,
+        ...(why !== undefined && { why }),
+        createdAt,
+      })),
+      quarantine: dueMemories.counts(table.clock.latest(now())),
+      ...(webhook && { webhook }),
+    };
+  },
   // Export and import
   epoch: ({ erasureEpoch }) => erasureEpoch.current,
+  exportPage: ({ exporter, retentionDrive }, place) => {
+    const page = exporter.page(place);
+    const retention = place === undefined ? retentionDrive.rules() : null;
+    return page.ok && retention !== null ? ok({ ...page.value, retention }) : page;
+  },
+  importItems: async ({ importer, noteOwner }, owner, request) => {
+    const imported = await importer.take(owner, request);
+    // Only users that have data are listed.
+    if (imported.ok && Object.keys(imported.value.counts.imported).length > 0) noteOwner(owner, "entry");
+    return imported;
+  },
+  importMemories: ({ writer, erasureEpoch, noteOwner }, owner, request) => {
+    if (request.epoch === erasureEpoch.current) noteOwner(owner, "memory");
+    return writer.import(owner, request);
+  },
   // Retention
   retention: ({ retentionDrive }, ...args) => retentionDrive.view(...args),
+  setRetention: ({ retentionDrive, noteOwner }, owner, rules) => {
+    if (owner !== null) noteOwner(owner, "entry");
+    return retentionDrive.set(rules);
+  },
   // Restore
   previewRestore: ({ restorer }, ...args) => restorer.preview(...args),
   beginRestore: ({ restorer }, ...args) => restorer.begin(...args),
@@ -90,7 +153,18 @@ const ANSWERS = {
   eraseThread: ({ eraser }, ...args) => eraser.eraseThread(...args),
   eraseScope: ({ eraser }, ...args) => eraser.eraseScope(...args),
   erasureState: ({ eraser }, ...args) => eraser.state(...args),
+  wakeErasures: async ({ alarms, eraser, erasureLog }, ids = []) => {
+    // The alarm may be gone after its last retry, without a word to the object.
+    await alarms.load();
+    for (const id of ids) await eraser.takeOver(id);
+    erasureLog.schedule();
+  },
 } satisfies Answers;
+
+function reindexStateOf({ reindexer, index, vectors }: UserMemoryParts): Reindex {
+  const vectorize = vectors.outbox.bound ? { vectorize: vectors.outbox.pending() } : {};
+  return { ...reindexer.state(), pending: index.freshness().pending, ...vectorize };
+}
 
 type Answered = {
   [Name in keyof typeof ANSWERS]: (...args: Args<Name>) => ReturnType<(typeof ANSWERS)[Name]>;
@@ -103,7 +177,6 @@ type WithAnswers = new (ctx: DurableObjectState, env: Bindings) => DurableObject
  * This class has the RPC surface and the alarm; its parts own the SQL. `contract.ts` types and documents each call.
  */
 export class UserMemory extends (DurableObject as WithAnswers) implements Served<UserMemoryRpc> {
-  readonly #ports: Ports;
   readonly #parts: UserMemoryParts;
   readonly #chores: Chores;
 
@@ -123,7 +196,6 @@ export class UserMemory extends (DurableObject as WithAnswers) implements Served
 
   constructor(ctx: DurableObjectState, env: Bindings, ports: Ports = portsOf(env)) {
     super(ctx, env);
-    this.#ports = ports;
     const users = within(env.USER_MEMORY, env.JURISDICTION);
     // The stub types of workers-types fail on the recursive type of a JSON value.
     this.#parts = assemble(ctx, ports, (owner) => users().getByName(owner) as unknown as ContextRpc);
@@ -151,128 +223,10 @@ export class UserMemory extends (DurableObject as WithAnswers) implements Served
     });
   }
 
-  // Entries
-
-  setEntry(...[write, owner]: Args<"setEntry">) {
-    this.#noteOwner(owner, "entry");
-    return this.#parts.entries.set(write);
-  }
-
-  batchEntries(...[operations, owner, once]: Args<"batchEntries">) {
-    if (operations.some(({ op }) => op === "set")) this.#noteOwner(owner, "entry");
-    return this.#parts.entries.batch(operations, once);
-  }
-
-  // Threads
-
-  readMessagesJson(...[id, query, separator]: Args<"readMessagesJson">) {
-    const page = this.#parts.messages.read(id, query);
-    return page.ok ? ok(messagesJson(page.value, separator)) : page;
-  }
-
-  // Memories
-
-  remember(...[owner, request]: Args<"remember">) {
-    this.#noteOwner(owner, "memory");
-    const { writer, citations } = this.#parts;
-    return writer.remember(owner, { ...request, statedAt: citations.ofCall() });
-  }
-
-  // Recall and reindex
-
-  startReindex(owner: UserHash): Reindex {
-    const { reindexer, embedding, index, vectors, alarms } = this.#parts;
-    reindexer.start(owner);
-    const target = embedding.target();
-    if (target !== null) {
-      index.enqueue(target);
-      vectors.putMessagesAgain(target.model);
-    }
-    alarms.scheduleBy(this.#ports.now());
-    return this.reindexState();
-  }
-
-  reindexState(): Reindex {
-    const { reindexer, index, vectors } = this.#parts;
-    const vectorize = vectors.outbox.bound ? { vectorize: vectors.outbox.pending() } : {};
-    return { ...reindexer.state(), pending: index.freshness().pending, ...vectorize };
-  }
-
-  // Context
-
-  putContextProfile(...[owner, { name, layers }]: Args<"putContextProfile">) {
-    if (!this.#parts.contexts.putProfile(name, layers)) return fail("limit_reached");
-    this.#noteOwner(owner, "entry");
-    return ok(null);
-  }
-
-  // Usage
-
-  summary(): UserSummary {
-    const { quota, index, ingests, table, dueMemories, webhookDelivery } = this.#parts;
-    const webhook = webhookDelivery.state();
-    return {
-      ...quota.usage(),
-      documents: index.freshness(),
-      ingests: ingests.unfinished(UNFINISHED).map(({ id, threadId, status, why, createdAt }) => ({
-        id,
-        threadId,
-        status,
-        ...(why !== undefined && { why }),
-        createdAt,
-      })),
-      quarantine: dueMemories.counts(table.clock.latest(this.#ports.now())),
-      ...(webhook && { webhook }),
-    };
-  }
-
-  // Export and import
-
-  exportPage(...args: Args<"exportPage">) {
-    const page = this.#parts.exporter.page(...args);
-    const retention = args[0] === undefined ? this.#parts.retentionDrive.rules() : null;
-    return page.ok && retention !== null ? ok({ ...page.value, retention }) : page;
-  }
-
-  async importItems(...[owner, given]: Args<"importItems">) {
-    const taken = await this.#parts.importer.take(owner, given);
-    // Only users that have data are listed.
-    if (taken.ok && Object.keys(taken.value.counts.imported).length > 0) this.#noteOwner(owner, "entry");
-    return taken;
-  }
-
-  importMemories(...[owner, given]: Args<"importMemories">) {
-    if (given.epoch === this.#parts.erasureEpoch.current) this.#noteOwner(owner, "memory");
-    return this.#parts.writer.import(owner, given);
-  }
-
-  // Retention
-
-  setRetention(...[owner, given]: Args<"setRetention">) {
-    if (owner !== null) this.#noteOwner(owner, "entry");
-    return this.#parts.retentionDrive.set(given);
-  }
-
-  // Restore
-
   restart(...[token]: Args<"restart">) {
     // A late call ends no later session, and with it nobody's call. A Worker of the former version names no restore.
     if (token !== undefined && !this.#parts.restorer.waits(token)) return;
     this.ctx.abort("the object begins anew with an earlier state");
-  }
-
-  // Erasure
-
-  async wakeErasures(...[ids = []]: Args<"wakeErasures">) {
-    const { alarms, eraser, erasureDrive } = this.#parts;
-    // The alarm may be gone after its last retry, without a word to the object.
-    await alarms.load();
-    for (const id of ids) await eraser.takeOver(id);
-    alarms.scheduleBy(erasureDrive.nextDue());
-  }
-
-  #noteOwner(owner: Owner, by: keyof typeof CATALOGUE_WITHIN_MS): void {
-    this.#parts.alarms.scheduleBy(this.#parts.owner.note(owner, this.#ports.now() + CATALOGUE_WITHIN_MS[by]));
   }
 
   override alarm(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Ports } from "../../../src/platform/bindings.ts";
 import { IdempotencyStore } from "../../storage/idempotency-store.ts";
 import { EntryStore } from "../../storage/entry-store.ts";
@@ -6,7 +7,7 @@ import { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { Removals } from "../core/removals.ts";
 import { FreePages } from "../core/free-pages.ts";
 import { ErasureEpoch } from "../core/erasure-epoch.ts";
-import { OwnerRecord } from "../core/owner-record.ts";
+import { CATALOGUE_WITHIN_MS, OwnerRecord } from "../core/owner-record.ts";
 import { RetentionStore } from "../core/retention-store.ts";
 import { QuotaGuard } from "../core/quota-guard.ts";
 import { Transactions } from "../core/transactions.ts";
@@ -39,6 +40,7 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
   const { now } = ports;
   const alarms = new AlarmScheduler(storage);
   const erasureLog = new ErasureLog(sql, alarms);
+  const owner = new OwnerRecord(sql);
   const isNew = migrate(storage, migrations);
   const pages = new FreePages(sql);
   const removals = new Removals(sql, now);
@@ -64,7 +66,10 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
     fence: new ErasureFence(erasureLog, ports.erasures),
     entryStore: new EntryStore(ctx),
     quota: new QuotaGuard({ sql, bounds: ports, pages, threads: stores.threads, memories: table }),
-    owner: new OwnerRecord(sql),
+    owner,
+    /** Stores who the user is, and when the catalogue of users is to have the row. */
+    noteOwner: (user: Owner, write: keyof typeof CATALOGUE_WITHIN_MS) =>
+      alarms.scheduleBy(owner.note(user, now() + CATALOGUE_WITHIN_MS[write])),
     retention: new RetentionStore(sql),
     erasureEpoch,
   };
@@ -72,13 +77,19 @@ function assembleCore(ctx: DurableObjectState, ports: Ports) {
 
 /** The vectors of all documents, and the search index over memories and messages. */
 function assembleIndex(core: ReturnType<typeof assembleCore>, ports: Ports) {
-  const { sql, now, objectId: owner, stores, table, memorySource } = core;
+  const { sql, now, objectId, stores, table, memorySource } = core;
   const vectors = new VectorSync({
     ...core,
     threads: stores.threads,
     vectors: ports.vectors,
     messages: ports.recall.messageIndexing === "vectorize",
-    cache: { bytes: ports.vectorBytes, budget: ports.vectorBudget, kernel: ports.kernel, owner, now },
+    cache: {
+      bytes: ports.vectorBytes,
+      budget: ports.vectorBudget,
+      kernel: ports.kernel,
+      owner: objectId,
+      now,
+    },
   });
   const words = new WordIndex(sql);
   const merger = new WordMerger({ sql, words, alarms: core.alarms, now });
