@@ -24,9 +24,8 @@ type ImportRunDependencies = Pick<Services, "userMemory" | "now"> & {
 };
 /** The first line that could not be imported. */
 type Failed = { n: number; failure: Failure };
-/** An item, or a memory, with the number of its first line. */
-type NumberedItem = { n: number; item: ImportItem };
-type NumberedMemory = { n: number; versions: ImportedVersion[] };
+/** The lines of one memory so far, and the number of the first. */
+type MemoryLines = { n: number; lines: MemoryLine[]; bytes: number };
 
 /** The size of one call of the object, exceeded by at most one line or memory. RPC moves 32 MiB. */
 const CALL_LINES = 250;
@@ -58,17 +57,14 @@ export class ImportRun {
   };
   readonly #deps: ImportRunDependencies;
   readonly #order: ExportOrder;
-  #items: NumberedItem[] = [];
-  #memories: NumberedMemory[] = [];
-  /** The versions of the current memory, and its first line. */
-  #versions: MemoryLine[] = [];
-  #memoryLine = 0;
-  #memoryBytes = 0;
+  /** Items and memories of the next call, each with the number of its first line. */
+  #items: { n: number; item: ImportItem }[] = [];
+  #memories: { n: number; versions: ImportedVersion[] }[] = [];
   #bytes = 0;
+  /** The current memory. */
+  #memory: MemoryLines | null = null;
   /** The last line. */
   #n = 1;
-  /** The failure that ended the import. */
-  #failed: Failed | null = null;
 
   constructor(deps: ImportRunDependencies) {
     this.#deps = deps;
@@ -77,30 +73,23 @@ export class ImportRun {
     if (from !== owner.hash) this.answer.threadIds = { from, to: owner.hash };
   }
 
-  /** Takes the next line, and sends the collected lines when they fill a call. */
-  async take(n: number, parsed: ParsedLine): Promise<Failed | null> {
+  /**
+   * Takes the next line, and sends the collected lines when they fill a call, or when the line is wrong: those before it are
+   * imported. Returns the first line that failed; the import then ends.
+   */
+  async take(n: number, parsed: Result<ParsedLine>): Promise<Failed | null> {
     this.#n = n;
-    if (this.answer.complete)
-      return { n, failure: invalidField("type", "comes after the last line of an export") };
-    const failure =
-      "memory" in parsed ? await this.#takeMemory(n, parsed.memory) : await this.#takeOther(n, parsed);
-    if (failure !== null) return { n, failure };
+    const failure = parsed.ok ? await this.#collect(n, parsed.value) : parsed;
+    if (failure !== null) return (await this.#flush()) ?? { n, failure };
     this.answer.lines++;
     if (this.#items.length < CALL_LINES && this.#bytes < CALL_BYTES && this.#memories.length < CALL_LINES)
       return null;
     return this.#send();
   }
 
-  /** Sends all collected lines. Returns the first line that failed, now or before. */
-  async flush(): Promise<Failed | null> {
-    if (this.#failed !== null) return this.#failed;
-    await this.#endMemory();
-    return this.#send();
-  }
-
   /** Ends the import. Threads of a whole export end only here, once it is complete; those of a part end one by one. */
   async end(): Promise<Failed | null> {
-    const failed = await this.flush();
+    const failed = await this.#flush();
     if (failed !== null || this.#deps.part) return failed;
     if (!this.answer.complete) return { n: this.#n + 1, failure: CUT_OFF };
     for (const threadId of this.#order.threads) {
@@ -112,20 +101,32 @@ export class ImportRun {
     return this.#send();
   }
 
-  async #takeOther(n: number, parsed: Exclude<ParsedLine, { memory: MemoryLine }>): Promise<Failure | null> {
+  async #flush(): Promise<Failed | null> {
     await this.#endMemory();
-    if ("end" in parsed) {
-      const lines = this.answer.lines + 1;
-      if (this.#deps.part ? parsed.end < lines : parsed.end !== lines)
-        return invalidField(
-          "lines",
-          `is ${parsed.end}, but ${lines} lines came: ${parsed.end > lines ? HOLE : SURPLUS}`,
-        );
-      this.answer.complete = true;
-      this.#leaveThread(n, () => this.#order.leaveThreads());
-      return null;
-    }
-    const mapped = withThreadsOf(this.#deps.owner.hash, this.#deps.from, parsed.item);
+    return this.#send();
+  }
+
+  async #collect(n: number, parsed: ParsedLine): Promise<Failure | null> {
+    if (this.answer.complete) return invalidField("type", "comes after the last line of an export");
+    if ("memory" in parsed) return this.#collectMemory(n, parsed.memory);
+    await this.#endMemory();
+    return "end" in parsed ? this.#complete(n, parsed.end) : this.#collectItem(n, parsed.item);
+  }
+
+  #complete(n: number, counted: number): Failure | null {
+    const lines = this.answer.lines + 1;
+    if (this.#deps.part ? counted < lines : counted !== lines)
+      return invalidField(
+        "lines",
+        `is ${counted}, but ${lines} lines came: ${counted > lines ? HOLE : SURPLUS}`,
+      );
+    this.answer.complete = true;
+    this.#leaveThread(n, () => this.#order.leaveThreads());
+    return null;
+  }
+
+  #collectItem(n: number, item: ObjectItem): Failure | null {
+    const mapped = withThreadsOf(this.#deps.owner.hash, this.#deps.from, item);
     if (!mapped.ok) return mapped;
     const { line } = mapped.value;
     const of =
@@ -147,32 +148,29 @@ export class ImportRun {
     return result;
   }
 
-  async #takeMemory(n: number, line: MemoryLine): Promise<Failure | null> {
+  async #collectMemory(n: number, line: MemoryLine): Promise<Failure | null> {
     this.#leaveThread(n, () => this.#order.leaveThreads());
     if (line.recordedAt > this.#deps.now() + CLOCKS_MS) return invalidField("recordedAt", "is in the future");
-    if (this.#versions[0]?.id !== line.id) {
-      await this.#endMemory();
-      this.#memoryLine = n;
-    }
-    if (line.version !== this.#versions.length + 1)
-      return invalidField(
-        "version",
-        `is not ${this.#versions.length + 1}: the versions of a memory stand together`,
-      );
-    this.#versions.push(line);
-    this.#memoryBytes += byteLength(JSON.stringify(line));
-    return this.#memoryBytes <= limits.exportedMemory
+    if (this.#memory?.lines[0]?.id !== line.id) await this.#endMemory();
+    const memory = (this.#memory ??= { n, lines: [], bytes: 0 });
+    const next = memory.lines.length + 1;
+    if (line.version !== next)
+      return invalidField("version", `is not ${next}: the versions of a memory stand together`);
+    memory.lines.push(line);
+    memory.bytes += byteLength(JSON.stringify(line));
+    return memory.bytes <= limits.exportedMemory
       ? null
-      : invalidField("id", `begins in line ${this.#memoryLine}, and has more than 16 MiB of history`);
+      : invalidField("id", `begins in line ${memory.n}, and has more than 16 MiB of history`);
   }
 
   async #endMemory(): Promise<void> {
-    if (this.#versions.length === 0) return;
+    if (this.#memory === null) return;
+    const { n, lines, bytes } = this.#memory;
     const { from, owner, trust } = this.#deps;
-    const versions = await versionsOf(this.#versions, { from, to: owner.hash, trust });
-    this.#memories.push({ n: this.#memoryLine, versions });
-    this.#bytes += this.#memoryBytes;
-    [this.#versions, this.#memoryBytes] = [[], 0];
+    if (lines.length > 0)
+      this.#memories.push({ n, versions: await versionsOf(lines, { from, to: owner.hash, trust }) });
+    this.#bytes += bytes;
+    this.#memory = null;
   }
 
   async #send(): Promise<Failed | null> {
@@ -190,8 +188,7 @@ export class ImportRun {
     const failedMemory = await this.#call(before, () =>
       userMemory(owner.hash).importMemories(owner, { epoch, memories: histories }),
     );
-    this.#failed = failedMemory ?? failed;
-    return this.#failed;
+    return failedMemory ?? failed;
   }
 
   /** Makes a call of the object, and counts its outcomes. Returns the first line that failed. */

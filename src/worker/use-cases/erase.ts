@@ -6,15 +6,15 @@ import type { Services } from "../services.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
 import { ownerOf } from "../../domain/memory/record.ts";
 import { endRestore } from "./restore.ts";
+import { someAtOnce } from "./upkeep.ts";
 
 type Needs = Pick<Services, "userMemory" | "erasures">;
 type Erasing = Needs & Pick<Services, "jobs" | "now">;
 
 /** The cron wakes erasures that take longer than this. */
 const WAKE_AFTER_MS = 3600_000;
-/** Erasures that one run wakes in each database, and how many at once. */
+/** Erasures that one run wakes in each database. */
 const WAKES = 100;
-const AT_ONCE = 10;
 
 /** The part of a user's data to erase. */
 type ErasureScope = { threadId: string } | { scope: string } | "everything";
@@ -22,11 +22,10 @@ type ErasureScope = { threadId: string } | { scope: string } | "everything";
 /** Begins an erasure. After it returns, no call reads the erased data. */
 export async function erase(needs: Erasing, user: string, which: ErasureScope): Promise<Result<Erasure>> {
   const owner = await ownerOf(user);
-  const { userMemory } = needs;
   await endRestore(needs, owner.hash);
-  const object = userMemory(owner.hash);
+  const object = needs.userMemory(owner.hash);
   // A retry, as the object may have to restart.
-  if (which === "everything") return retryOnReset(() => userMemory(owner.hash).eraseUser(owner));
+  if (which === "everything") return retryOnReset(() => needs.userMemory(owner.hash).eraseUser(owner));
   if ("scope" in which) return object.eraseScope(owner, which.scope);
   if (threadOwner(which.threadId) !== owner.hash)
     return fail("not_found", {
@@ -58,18 +57,12 @@ export async function wakeErasures({
   const turn = Math.floor(now() / WAKE_AFTER_MS);
   const late = await erasures.running({ before: now() - WAKE_AFTER_MS, limit: WAKES, turn });
   const owners = [...new Set(late.flatMap((id) => threadOwner(id) ?? []))];
-  for (let i = 0; i < owners.length; i += AT_ONCE)
-    await Promise.all(
-      owners.slice(i, i + AT_ONCE).map(async (owner) => {
-        try {
-          await userMemory(owner).wakeErasures(late.filter((id) => threadOwner(id) === owner));
-        } catch (error) {
-          console.error({
-            message: "an object whose erasure takes too long did not wake",
-            owner,
-            error: String(error),
-          });
-        }
-      }),
-    );
+  await someAtOnce(owners, async (owner) => {
+    try {
+      await userMemory(owner).wakeErasures(late.filter((id) => threadOwner(id) === owner));
+    } catch (error) {
+      const message = "an object whose erasure takes too long did not wake";
+      console.error({ message, owner, error: String(error) });
+    }
+  });
 }

@@ -41,21 +41,7 @@ export async function exportLines(
   const first = await needs.userMemory(owner.hash).exportPage();
   if (!first.ok) return first;
   const d1 = await d1Result(() => needs.records.exported(owner.hash, { limit: 1 }));
-  return d1.ok
-    ? ok(readableFromGenerator(reportingErrors(linesOf(needs, owner, first.value), brokenOff)))
-    : d1;
-}
-
-async function* reportingErrors<T>(
-  lines: AsyncGenerator<T, void>,
-  brokenOff: (reason: unknown) => void,
-): AsyncGenerator<T, void> {
-  try {
-    yield* lines;
-  } catch (error) {
-    brokenOff(error);
-    throw error;
-  }
+  return d1.ok ? ok(readableFromGenerator(linesOf(needs, owner, first.value), brokenOff)) : d1;
 }
 
 async function* linesOf(needs: Needs, owner: Owner, first: ExportPage): AsyncGenerator<Uint8Array, void> {

@@ -57,11 +57,8 @@ async function importOf(
   for await (const { n, line } of lines) {
     const text = line.ok ? redactedJson(line.value, redactions) : "";
     const parsed = !line.ok ? line : text === null ? fail("value_too_large") : parseLine(text);
-    const failed = parsed.ok ? await run.take(n, parsed.value) : { n, failure: parsed };
-    if (failed === null) continue;
-    // The lines before it are imported.
-    const ended = (await run.flush()) ?? failed;
-    return inLine(ended.n, ended.failure);
+    const failed = await run.take(n, parsed);
+    if (failed !== null) return inLine(failed.n, failed.failure);
   }
   const last = await run.end();
   return last === null ? ok(run.answer) : inLine(last.n, last.failure);

@@ -3,15 +3,14 @@ import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import type { Retention, RetentionCounts, TenantRetention } from "../../domain/schema/retention.ts";
 import type { Services } from "../services.ts";
-import { startPass, RETENTION } from "./upkeep.ts";
+import { RETENTION, someAtOnce, startPass } from "./upkeep.ts";
 
 type Needs = Pick<Services, "retention" | "jobs" | "records" | "userMemory" | "now">;
 
 /** The name of a dry run in cursors. */
 const LIST = "retention";
-/** Users that one call of a dry run counts, and how many at once. */
+/** Users that one call of a dry run counts. */
 const COUNTED = 100;
-const AT_ONCE = 10;
 
 /** The tenant's rules, and how many users know them. */
 export async function tenantRetention({ retention, jobs }: Needs): Promise<Result<TenantRetention>> {
@@ -43,21 +42,18 @@ export async function previewTenantRetention(
   const after = decodeCursor(LIST, cursor, ["string"]);
   if (!after.ok) return after;
   const page = { limit: COUNTED + 1, ...(after.value && { after: after.value[0] }) };
-  const found = await d1Result(() => records.owners(page));
-  if (!found.ok) return found;
-  const owners = found.value.slice(0, COUNTED);
+  const read = await d1Result(() => records.owners(page));
+  if (!read.ok) return read;
+  const owners = read.value.slice(0, COUNTED);
   const due: RetentionCounts = { threads: 0, messages: 0, memories: 0 };
-  for (let i = 0; i < owners.length; i += AT_ONCE) {
-    const some = owners.slice(i, i + AT_ONCE);
-    const views = await Promise.all(some.map((owner) => userMemory(owner).retention({ tenant: rules })));
-    for (const view of views) {
-      due.threads += view.due.threads;
-      due.messages += view.due.messages;
-      due.memories += view.due.memories;
-    }
-  }
+  await someAtOnce(owners, async (owner) => {
+    const view = await userMemory(owner).retention({ tenant: rules });
+    due.threads += view.due.threads;
+    due.messages += view.due.messages;
+    due.memories += view.due.memories;
+  });
   const last = owners.at(-1);
-  const more = found.value.length > COUNTED && last !== undefined;
+  const more = read.value.length > COUNTED && last !== undefined;
   return ok({
     rules,
     status: "none",

@@ -25,9 +25,10 @@ export const startPass = ({ jobs, now }: Passing, name: string, detail: string):
 
 /** Starts to rebuild the index of every user; the cron continues it. */
 export async function startTenantReindex(needs: Needs): Promise<Result<TenantReindex>> {
-  const job = { name: REINDEX, detail: indexSettings(needs), startedAt: needs.now() };
+  const startedAt = needs.now();
+  const job = { name: REINDEX, detail: indexSettings(needs), startedAt };
   const started = await d1Result(() => needs.jobs.start(job));
-  return started.ok ? ok({ status: "running", owners: 0, startedAt: job.startedAt }) : started;
+  return started.ok ? ok({ status: "running", owners: 0, startedAt }) : started;
 }
 
 export async function tenantReindexState({ jobs }: Pick<Needs, "jobs">): Promise<Result<TenantReindex>> {
@@ -52,7 +53,7 @@ export async function upkeep(needs: Needs): Promise<void> {
     return;
   }
   if (job.detail !== detail) {
-    await needs.jobs.start({ name: REINDEX, detail, startedAt: needs.now() });
+    await startPass(needs, REINDEX, detail);
     job = await needs.jobs.get(REINDEX);
   }
   if (job?.finishedAt === null) await continuePass(needs, job, (object, owner) => object.startReindex(owner));
@@ -99,11 +100,7 @@ async function continuePass(needs: Passing, job: JobRow, act: Act): Promise<void
 const notesOf = ({ name, startedAt }: JobRow) => `${name} ${startedAt} `;
 
 /** Tries those again who failed in a pass. */
-async function tryAgain(
-  needs: Passing,
-  job: JobRow,
-  act: Act,
-): Promise<{ reached: number; isDone: boolean }> {
+async function tryAgain(needs: Passing, job: JobRow, act: Act) {
   const notes = await needs.jobs.unfinished(notesOf(job), NOTES);
   let [reached, left] = [0, 0];
   for (const note of notes) {
@@ -130,8 +127,13 @@ async function reach({ userMemory }: Passing, owners: readonly UserHash[], act: 
       console.error({ message: "the cron did not reach a user", user: owner, error: String(error) });
     }
   };
-  for (let i = 0; i < owners.length; i += AT_ONCE) await Promise.all(owners.slice(i, i + AT_ONCE).map(one));
+  await someAtOnce(owners, one);
   return failed;
+}
+
+/** Acts for users, some at once. */
+export async function someAtOnce<T>(owners: readonly T[], act: (owner: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < owners.length; i += AT_ONCE) await Promise.all(owners.slice(i, i + AT_ONCE).map(act));
 }
 
 /** The settings that an index depends on. */
