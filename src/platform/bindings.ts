@@ -1,52 +1,34 @@
-import { type AuditLog, D1AuditLog } from "./d1/audit-log.ts";
-import type { Deployment } from "./d1/deployment.ts";
-import type { ErasureRecords } from "./d1/erasure-records.ts";
-import { D1Jobs, type Jobs } from "./d1/jobs.ts";
-import { D1ExtractionSettings, type ExtractionSettings } from "./d1/extraction-settings.ts";
-import type { MemoryRecords } from "./d1/memory-records.ts";
-import { D1Revocations, type Revocations } from "./d1/revocations.ts";
+import { D1AuditLog } from "./d1/audit-log.ts";
+import { D1Jobs } from "./d1/jobs.ts";
+import { D1ExtractionSettings } from "./d1/extraction-settings.ts";
+import { D1Revocations } from "./d1/revocations.ts";
 import { shardedStores } from "./d1/sharded-stores.ts";
-import { D1PredicateRules, type PredicateRules } from "./d1/predicate-rules.ts";
-import { D1TenantSettings, type TenantSettings } from "./d1/tenant-settings.ts";
-import { D1TenantProfiles, type TenantProfiles } from "./d1/tenant-profiles.ts";
-import { D1WebhookBreaker, type WebhookBreaker } from "./d1/webhook-breaker.ts";
-import { D1TenantModelUsage, type TenantModelUsage } from "./d1/tenant-model-usage.ts";
-import { D1SignIns, type SignIns } from "./d1/sign-ins.ts";
-import type { ThreadCatalogue } from "./d1/thread-catalogue.ts";
+import { D1PredicateRules } from "./d1/predicate-rules.ts";
+import { D1TenantSettings } from "./d1/tenant-settings.ts";
+import { D1TenantProfiles } from "./d1/tenant-profiles.ts";
+import { D1WebhookBreaker } from "./d1/webhook-breaker.ts";
+import { D1TenantModelUsage } from "./d1/tenant-model-usage.ts";
+import { D1SignIns } from "./d1/sign-ins.ts";
 import { type EmbedderBindings, embeddersFromBindings } from "./embeddings/embedders-from-bindings.ts";
-import type { Embedder } from "./embeddings/embedder.ts";
 import { type Isolate, isolate } from "./isolate.ts";
 import { isJurisdiction, jurisdictions } from "./jurisdiction.ts";
 import { within } from "./objects-within.ts";
-import {
-  type ModelQuota,
-  modelQuotaOf,
-  type QuotaBindings,
-  type Quotas,
-  quotasOf,
-  tenantModelQuotaOf,
-} from "./quotas.ts";
-import type { UserCatalogue } from "./d1/user-catalogue.ts";
-import { DerivedReceiptKey, type ReceiptKey } from "./receipt-key.ts";
-import type { CountTokens, TokenizerName } from "../domain/context/tokens.ts";
-import type { LanguageModel } from "./models/language-model.ts";
+import { modelQuotaOf, type QuotaBindings, quotasOf, tenantModelQuotaOf } from "./quotas.ts";
+import { DerivedReceiptKey } from "./receipt-key.ts";
+import type { TokenizerName } from "../domain/context/tokens.ts";
 import { type ModelBindings, modelFromBindings } from "./models/model-from-bindings.ts";
 import { AnalyticsEngine, type Dataset } from "./metrics/analytics-engine.ts";
-import { MeasuredModel } from "./metrics/measured-model.ts";
+import { measuredModel } from "./metrics/measured-model.ts";
 import { measuredRecords } from "./metrics/measured-records.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import type { Traces } from "./traces/traces.ts";
 import { type TraceBindings, tracesFromBindings } from "./traces/traces-from-bindings.ts";
 import type { Retention } from "../domain/schema/retention.ts";
 import type { Lexicon } from "../domain/ranking/lexicon.ts";
-import type { Webhook } from "./webhooks/webhook.ts";
 import { type WebhookBindings, webhookFromBindings } from "./webhooks/webhook-from-bindings.ts";
 import { tokenCounter } from "./tokenizer.ts";
-import { RegistryUnlistedThreads, UNLISTED_THREADS, type UnlistedThreads } from "./unlisted-threads.ts";
-import { type RecallSettings, recallSettings, type RecallVars } from "./recall-settings.ts";
+import { RegistryUnlistedThreads, UNLISTED_THREADS } from "./unlisted-threads.ts";
+import { recallSettings, type RecallVars } from "./recall-settings.ts";
 import { daysOf, QUARANTINE_DAYS } from "./whole-days.ts";
-import type { Kernel } from "./vectors/kernel/kernel.ts";
-import type { VectorBudget } from "./vectors/vector-budget.ts";
 import type { VectorIndex } from "./vectors/vector-index.ts";
 import { type VectorizeBinding, VectorizeIndex } from "./vectors/vectorize.ts";
 
@@ -117,65 +99,13 @@ export type Bindings = Omit<
     JURISDICTION?: string;
   };
 
+/** A service as its callers see it: a class by what is public. */
+type Port<T> = T extends (...args: never[]) => unknown ? T : T extends object ? Pick<T, keyof T> : T;
+type Made = ReturnType<typeof newPorts>;
+/** Those that nothing else stands in for. */
+type Concrete = "deployment" | "kernel" | "vectorBudget";
 /** The services that the Worker and its objects use, built from the bindings here and nowhere else. */
-export type Ports = {
-  records: MemoryRecords;
-  catalogue: ThreadCatalogue;
-  /** The threads that the catalogue lacks while D1 is away. */
-  unlisted: UnlistedThreads;
-  users: UserCatalogue;
-  jobs: Jobs;
-  revocations: Revocations;
-  signIns: SignIns;
-  tenantProfiles: TenantProfiles;
-  predicates: PredicateRules;
-  extraction: ExtractionSettings;
-  /** The tenant's rules of retention. */
-  retention: TenantSettings<Retention>;
-  auditLog: AuditLog;
-  deployment: Deployment;
-  erasures: ErasureRecords;
-  /** Signs what was erased. */
-  receipts: ReceiptKey;
-  embedder: Embedder;
-  /** All others that the bindings can make: what is stored may have vectors of theirs, from before a change. */
-  formerEmbedders: readonly Embedder[];
-  /** The word model that ranks candidates. Rejects if it is not among the assets. */
-  lexicon: () => Promise<Lexicon>;
-  /** The same if this isolate has loaded it; null otherwise. */
-  loadedLexicon: () => Lexicon | null;
-  /** Counts tokens. Rejects if the tokenizer is not among the assets. */
-  tokenCounter: (name: TokenizerName) => Promise<CountTokens>;
-  /** Extracts memories; null if no model is set. */
-  languageModel: LanguageModel | null;
-  /** Receives the changes of all users; null if none is set. */
-  webhook: Webhook | null;
-  webhookBreaker: WebhookBreaker;
-  /** Takes the figures of each call; null if no dataset is bound. */
-  metrics: Metrics | null;
-  /** Takes the traces of calls; null if no collector is set. */
-  traces: Traces | null;
-  /** Vectorize; null if none is bound. */
-  vectors: VectorIndex | null;
-  /** The quotas of one user. */
-  quotas: Quotas;
-  modelQuota: ModelQuota;
-  /** The calls of the language model that all users share. */
-  tenantModelUsage: TenantModelUsage;
-  /** The most bytes that a user's object stores; its deletes may exceed them. */
-  storageBytes: number;
-  /** The longest wait of a memory in quarantine, in milliseconds. */
-  quarantineMs: number;
-  recall: RecallSettings;
-  /** The most bytes of one model's vectors in the memory of a user's object. */
-  vectorBytes: number;
-  /** The shared budget for the vectors of all objects of the isolate. */
-  vectorBudget: VectorBudget;
-  kernel: Kernel;
-  now: () => number;
-  /** Resolves after `ms` milliseconds. */
-  sleep: (ms: number) => Promise<void>;
-};
+export type Ports = { [Name in keyof Made]: Name extends Concrete ? Made[Name] : Port<Made[Name]> };
 
 const VECTOR_BYTES = 24 * 1024 * 1024;
 
@@ -192,19 +122,21 @@ const RESERVED_BYTES = 250_000_000;
  * over requests and objects.
  */
 export function portsOf(env: Bindings, shared: Isolate = isolate): Ports {
-  const known = shared.ports.get(env);
+  // Set below.
+  const known = shared.ports.get(env) as Ports | undefined;
   if (known !== undefined) return known;
   const ports = newPorts(env, shared);
   shared.ports.set(env, ports);
   return ports;
 }
 
-function newPorts(env: Bindings, shared: Isolate): Ports {
+function newPorts(env: Bindings, shared: Isolate) {
   const facts = factsOf(env);
   const registry = within(env.PROMPT_CACHE, env.JURISDICTION);
-  const metrics = env.METRICS === undefined ? null : new AnalyticsEngine(env.METRICS);
+  const metrics: Metrics | null = env.METRICS === undefined ? null : new AnalyticsEngine(env.METRICS);
   const model = modelFromBindings(env);
-  const stores = shardedStores({
+  const vectors: VectorIndex | null = env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE);
+  const { records, ...stores } = shardedStores({
     main: env.DB,
     facts,
     jurisdiction: env.JURISDICTION ?? "",
@@ -213,7 +145,8 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
   });
   return {
     ...stores,
-    ...(metrics !== null && { records: measuredRecords(stores.records, metrics) }),
+    records: metrics === null ? records : measuredRecords(records, metrics),
+    /** The threads that the catalogue lacks while D1 is away. */
     unlisted: new RegistryUnlistedThreads(() => registry().getByName(UNLISTED_THREADS)),
     jobs: new D1Jobs(env.DB),
     revocations: new D1Revocations(env.DB),
@@ -221,30 +154,48 @@ function newPorts(env: Bindings, shared: Isolate): Ports {
     tenantProfiles: new D1TenantProfiles(env.DB),
     predicates: new D1PredicateRules(env.DB, { cache: shared.predicateRules, now: () => Date.now() }),
     extraction: new D1ExtractionSettings(env.DB, { cache: shared.extraction, now: () => Date.now() }),
-    retention: new D1TenantSettings(env.DB, "retention"),
+    /** The tenant's rules of retention. */
+    retention: new D1TenantSettings<Retention>(env.DB, "retention"),
     auditLog: new D1AuditLog(env.DB),
+    /** Signs what was erased. */
     receipts: new DerivedReceiptKey(env.CAIRN_SECRET),
     ...embeddersFromBindings(env, shared),
-    lexicon: () => shared.wordModel.get(env.ASSETS),
-    loadedLexicon: () => shared.wordModel.loaded,
-    tokenCounter: (name) => tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
-    languageModel: model === null || metrics === null ? model : new MeasuredModel(model, metrics),
+    /** The word model that ranks candidates. Rejects if it is not among the assets. */
+    lexicon: (): Promise<Lexicon> => shared.wordModel.get(env.ASSETS),
+    /** The same if this isolate has loaded it; null otherwise. */
+    loadedLexicon: (): Lexicon | null => shared.wordModel.loaded,
+    /** Counts tokens. Rejects if the tokenizer is not among the assets. */
+    tokenCounter: (name: TokenizerName) =>
+      tokenCounter(name, { tokenizer: shared.tokenizer, assets: env.ASSETS }),
+    /** Extracts memories; null if no model is set. */
+    languageModel: model === null || metrics === null ? model : measuredModel(model, metrics),
+    /** Takes the figures of each call; null if no dataset is bound. */
     metrics,
+    /** Takes the traces of calls; null if no collector is set. */
     traces: tracesFromBindings(env),
+    /** Receives the changes of all users; null if none is set. */
     webhook: webhookFromBindings(env),
     webhookBreaker: new D1WebhookBreaker(env.DB),
-    vectors: env.VECTORIZE === undefined ? null : new VectorizeIndex(env.VECTORIZE),
+    /** Vectorize; null if none is bound. */
+    vectors,
+    /** The quotas of one user. */
     quotas: quotasOf(env),
     modelQuota: modelQuotaOf(env),
+    /** The calls of the language model that all users share. */
     tenantModelUsage: new D1TenantModelUsage(env.DB, tenantModelQuotaOf(env)),
+    /** The most bytes that a user's object stores; its deletes may exceed them. */
     storageBytes: OBJECT_BYTES - RESERVED_BYTES,
+    /** The longest wait of a memory in quarantine, in milliseconds. */
     quarantineMs: (daysOf(env.QUARANTINE_DAYS) ?? QUARANTINE_DAYS) * 24 * 60 * 60 * 1000,
-    recall: recallSettings(env, env.VECTORIZE !== undefined),
+    recall: recallSettings(env, vectors !== null),
+    /** The most bytes of one model's vectors in the memory of a user's object. */
     vectorBytes: VECTOR_BYTES,
+    /** The shared budget for the vectors of all objects of the isolate. */
     vectorBudget: shared.vectors,
     kernel: shared.kernel,
-    now: () => Date.now(),
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    now: (): number => Date.now(),
+    /** Resolves after `ms` milliseconds. */
+    sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   };
 }
 

@@ -4,7 +4,6 @@ import { MINI_BYTES, SharedMini } from "./embeddings/mini/mini.ts";
 import type { RulesByPredicate } from "../domain/memory/predicates.ts";
 import type { RuleCache } from "./d1/cached-rules.ts";
 import type { CurrentExtraction } from "./d1/extraction-settings.ts";
-import type { Bindings, Ports } from "./bindings.ts";
 import { SharedTokenizer } from "./tokenizer.ts";
 import { Kernel } from "./vectors/kernel/kernel.ts";
 import { VectorBudget } from "./vectors/vector-budget.ts";
@@ -38,7 +37,7 @@ export class Isolate {
   /** The known use of each database; `DeploymentMark` reads and writes it. */
   readonly databaseUses = new WeakMap<D1Database, string>();
   /** The ports of each environment. They hold no state of a request, and no promise. */
-  readonly ports = new WeakMap<Bindings, Ports>();
+  readonly ports = new WeakMap<object, object>();
 }
 
 /** The state of this isolate. `portsOf` hands it on; nothing else imports it. */

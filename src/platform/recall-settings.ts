@@ -10,8 +10,7 @@ import {
   type RankingModels,
   rankingModels,
 } from "../domain/ranking/weights.ts";
-import type { Reranker } from "./reranking/reranker.ts";
-import { rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
+import { type Reranker, rerankerModels, WorkersAiReranker } from "./reranking/workers-ai.ts";
 
 /** The ways to find messages: by words alone, in `full` (by vectors too), or in full and by Vectorize. */
 const messageIndexings = ["lexical", "full", "vectorize"] as const;

@@ -7,7 +7,7 @@ import { DeadlineExceeded, withDeadline } from "../../src/platform/deadline.ts";
 import type { Embedder } from "../../src/platform/embeddings/embedder.ts";
 import { MisconfiguredEmbedder } from "../../src/platform/embeddings/embedders-from-bindings.ts";
 import { type WorkersAi, WorkersAiEmbedder } from "../../src/platform/embeddings/workers-ai.ts";
-import type { Reranker } from "../../src/platform/reranking/reranker.ts";
+import type { Reranker } from "../../src/platform/reranking/workers-ai.ts";
 import { VectorizeIndex } from "../../src/platform/vectors/vectorize.ts";
 import { advance, clock, control } from "./control.ts";
 import { hold } from "./held-writes.ts";

@@ -48,7 +48,7 @@ export class StorageReset {
 
   /**
    * All of it happens before the first `await`, so that the platform commits the deletion together with the copied rows. A
-   * local server deletes the file at once: an object that dies before the commit starts with nothing. See `ErasureRegister.takeOver`.
+   * local server deletes the file at once: an object that dies before the commit starts with nothing. See `Eraser.takeOver`.
    */
   async reset(): Promise<void> {
     const { storage, alarms, migrations, abort } = this.#deps;

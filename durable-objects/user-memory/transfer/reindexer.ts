@@ -111,23 +111,13 @@ export class Reindexer {
     // D1's answer may contain memories that were erased or forgotten meanwhile.
     const { erasedUpTo } = this.#deps.erasureEpoch;
     const there = rows.filter(({ id, version }) => version > erasedUpTo && !pendingWrites.isBeingDeleted(id));
-    memoryIndex.remove(
-      table.removeBetween(
-        after,
-        upTo,
-        there.map(({ version }) => version),
-      ),
-    );
-    const before = new Map(
-      memorySource.documents(there.map(({ version }) => version)).map(({ n, text }) => [n, text]),
-    );
+    const versions = there.map(({ version }) => version);
+    memoryIndex.remove(table.removeBetween(after, upTo, versions));
+    const before = new Map(memorySource.documents(versions).map(({ n, text }) => [n, text]));
     table.put(there);
     for (const row of there)
       memoryIndex.rebuild(row, { sameText: before.get(row.version) === embeddedText(row) });
-    vectors.putAgain(
-      embedder.model,
-      there.map(({ version }) => version),
-    );
+    vectors.putAgain(embedder.model, versions);
     if (upTo === null) memoryIndex.removeOrphans();
   }
 

@@ -2,7 +2,6 @@ import { withDeadline } from "../deadline.ts";
 import { split } from "../embeddings/split.ts";
 import { estimatedTokens } from "../embeddings/tokens.ts";
 import type { WorkersAi } from "../embeddings/workers-ai.ts";
-import type { Reranker, RerankOptions } from "./reranker.ts";
 
 /** The values of `RERANKER_MODEL`. */
 export const rerankerModels = ["@cf/baai/bge-reranker-base"] as const;
@@ -19,7 +18,7 @@ const [CALL, PIECES] = [100, 400];
  * Reranks with a cross-encoder of Workers AI. A long text is scored in pieces, and has the score of its best one. Of 30
  * texts, the first 13 pieces of each (some 8,000 characters) are read.
  */
-export class WorkersAiReranker implements Reranker {
+export class WorkersAiReranker {
   readonly model: string;
   readonly #ai: WorkersAi;
 
@@ -28,13 +27,18 @@ export class WorkersAiReranker implements Reranker {
     this.model = model;
   }
 
-  async rerank(query: string, texts: readonly string[], { withinMs }: RerankOptions): Promise<number[]> {
+  /** A score of 0 to 1 for each of 1–100 texts, in their order. Rejects with `DeadlineExceeded` after `withinMs`. */
+  async rerank(
+    query: string,
+    texts: readonly string[],
+    { withinMs }: { withinMs: number },
+  ): Promise<number[]> {
     return withDeadline(this.#rerank(query, texts), withinMs);
   }
 
   async #rerank(query: string, texts: readonly string[]): Promise<number[]> {
-    const [asked = query] = split(query, QUERY_TOKENS);
-    const room = TOKENS - SPECIAL_TOKENS - estimatedTokens(asked);
+    const [start = query] = split(query, QUERY_TOKENS);
+    const room = TOKENS - SPECIAL_TOKENS - estimatedTokens(start);
     const most = Math.max(1, Math.floor(PIECES / texts.length));
     const pieces = texts.flatMap((text, of) =>
       split(text, room)
@@ -43,7 +47,7 @@ export class WorkersAiReranker implements Reranker {
     );
     const calls = chunks(pieces, CALL).map(async (some) => {
       const contexts = some.map(({ piece }) => ({ text: piece }));
-      return scoresOf(await this.#ai.run(this.model, { query: asked, contexts }), some.length);
+      return scoresOf(await this.#ai.run(this.model, { query: start, contexts }), some.length);
     });
     const scores = (await Promise.all(calls)).flat();
     const scale = scores.some((score) => score < 0 || score > 1) ? sigmoid : (score: number) => score;
@@ -52,6 +56,12 @@ export class WorkersAiReranker implements Reranker {
     return best;
   }
 }
+
+/**
+ * Scores how well each text answers a query. It reads both together: better than vectors, which know each by itself, and much
+ * slower. If it fails, the promise rejects, and the caller keeps the order of the hits.
+ */
+export type Reranker = Pick<WorkersAiReranker, keyof WorkersAiReranker>;
 
 /** `{ response: [{ id, score }] }`. The id is the index of the context in the model's published schema. */
 function scoresOf(answer: unknown, count: number): number[] {
@@ -67,8 +77,5 @@ function scoresOf(answer: unknown, count: number): number[] {
 /** The model computes a logit. The schema does not say if the service maps it to 0–1. */
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
-function chunks<T>(all: readonly T[], size: number): T[][] {
-  const found: T[][] = [];
-  for (let start = 0; start < all.length; start += size) found.push(all.slice(start, start + size));
-  return found;
-}
+const chunks = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));

@@ -7,7 +7,7 @@ import { userHash } from "../../../src/domain/ids.ts";
 import { AnalyticsEngine, type Dataset } from "../../../src/platform/metrics/analytics-engine.ts";
 import { FullDatabase, OvertakenWrite, RefusedWrite } from "../../../src/platform/d1/write-errors.ts";
 import { measuredRecords } from "../../../src/platform/metrics/measured-records.ts";
-import { MeasuredModel } from "../../../src/platform/metrics/measured-model.ts";
+import { measuredModel } from "../../../src/platform/metrics/measured-model.ts";
 import type { MetricPoint } from "../../../src/platform/metrics/metrics.ts";
 import { ModelRefusal } from "../../../src/platform/models/language-model.ts";
 import { createApp } from "../../../src/worker/app.ts";
@@ -168,7 +168,7 @@ it("tells the tokens of each call of the language model, and how one failed", as
     () => Promise.reject(new ModelRefusal("messages", "too long", usage)),
     () => Promise.reject(new Error("away")),
   ];
-  const model = new MeasuredModel(
+  const model = measuredModel(
     { name: "@cf/some/model", generate: () => outcomes.shift()?.() ?? Promise.reject(new Error("no more")) },
     { write: (point) => points.push(point) },
   );
