@@ -1,4 +1,5 @@
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
+import { SqlStore } from "../core/sql-store.ts";
 import { MODEL_NAME, type VectorName } from "../search-index/vector-rows.ts";
 
 /**
@@ -80,12 +81,11 @@ type Schema = { type: string; name: string; sql: string };
  * Hides all tables of a user at once: renames them and creates empty ones. `removeSome` deletes the renamed rows in slices,
  * as deleting a million rows at once would block the user's next call and the isolate.
  */
-export class ErasedTables {
-  readonly #sql: SqlStorage;
+export class ErasedTables extends SqlStore {
   readonly #erasureEpoch: Pick<ErasureEpoch, "next">;
 
   constructor(sql: SqlStorage, erasureEpoch: Pick<ErasureEpoch, "next">) {
-    this.#sql = sql;
+    super(sql);
     this.#erasureEpoch = erasureEpoch;
   }
 
@@ -97,7 +97,7 @@ export class ErasedTables {
   /** True if one of these tables has a row. */
   anyHasRows(tables: readonly string[]): boolean {
     const some = tables.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
-    return this.#sql.exec<{ some: number }>(`SELECT ${some} AS "some"`).one().some !== 0;
+    return this.value(`SELECT ${some}`) !== 0;
   }
 
   /**
@@ -106,27 +106,23 @@ export class ErasedTables {
    */
   hide(upTo: number): { epoch: number; lastThread: number } {
     const epoch = this.#erasureEpoch.next(upTo);
-    const { seq } = this.#sql
-      .exec<{ seq: number }>(
-        "SELECT COALESCE(MAX(seq), 0) AS seq FROM sqlite_sequence WHERE name = 'threads'",
-      )
-      .one();
+    const lastThread = this.value("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'threads'");
     const tables = Object.keys(USER_TABLES) as UserTable[];
     const schemas = tables.map((table) => this.#schemaOf(table));
     // An index keeps its name when its table gets another one; and a trigger would go on with what is removed.
     for (const { type, name } of schemas.flat().filter((one) => one.type !== "table"))
-      this.#sql.exec(`DROP ${type} ${name}`);
-    for (const table of tables) this.#sql.exec(`ALTER TABLE ${table} RENAME TO ${hidden(epoch, table)}`);
-    for (const { sql } of schemas.flat()) this.#sql.exec(sql);
+      this.exec(`DROP ${type} ${name}`);
+    for (const table of tables) this.exec(`ALTER TABLE ${table} RENAME TO ${hidden(epoch, table)}`);
+    for (const { sql } of schemas.flat()) this.exec(sql);
     // Numbers of threads go on: a message's position is not used twice.
-    this.#sql.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
-    this.#sql.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", seq);
-    for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
+    this.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
+    this.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", [lastThread]);
+    for (const table of EMPTIED) this.exec(`DELETE FROM ${table}`);
     // A row that fills the first page of each of these overwrites its old content.
-    for (const fill of FILL) this.#sql.exec(fill, ZEROS);
-    for (const table of EMPTIED) this.#sql.exec(`DELETE FROM ${table}`);
-    this.#sql.exec("UPDATE entry_count SET n = 0");
-    return { epoch, lastThread: seq };
+    for (const fill of FILL) this.exec(fill, [ZEROS]);
+    for (const table of EMPTIED) this.exec(`DELETE FROM ${table}`);
+    this.exec("UPDATE entry_count SET n = 0");
+    return { epoch, lastThread };
   }
 
   /**
@@ -139,7 +135,7 @@ export class ErasedTables {
     const name = hidden(epoch, table);
     if (table === "words") {
       // Its rows cannot be told from each other any more, nor read: they go as a whole.
-      this.#sql.exec(`INSERT INTO ${name} (${name}) VALUES ('delete-all')`);
+      this.exec(`INSERT INTO ${name} (${name}) VALUES ('delete-all')`);
       return { counted: {}, vectors: [] };
     }
     const gone = this.#deleteSlice(name, table);
@@ -153,7 +149,7 @@ export class ErasedTables {
 
   /** Drops the hidden tables that are empty. */
   dropEmpty(): void {
-    for (const name of this.#allHidden()) if (!this.anyHasRows([name])) this.#sql.exec(`DROP TABLE ${name}`);
+    for (const name of this.#allHidden()) if (!this.anyHasRows([name])) this.exec(`DROP TABLE ${name}`);
   }
 
   /** True if a table hidden in this epoch has rows. */
@@ -169,42 +165,32 @@ export class ErasedTables {
   /** The rows that are gone: of vectors their names, which others have no use for. */
   #deleteSlice(name: string, table: UserTable): { n: number; model: string | null }[] {
     const { key } = USER_TABLES[table];
-    return this.#sql
-      .exec<{ n: number; model: string | null }>(
-        `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} LIMIT ${SLICE})
-         RETURNING ${table === "vectors" ? `n, ${MODEL_NAME} AS model` : "0 AS n, NULL AS model"}`,
-      )
-      .toArray();
+    return this.rows(
+      `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} LIMIT ${SLICE})
+       RETURNING ${table === "vectors" ? `n, ${MODEL_NAME} AS model` : "0 AS n, NULL AS model"}`,
+    );
   }
 
   #tablesHiddenIn(epoch: number): UserTable[] {
     const known = Object.keys(USER_TABLES) as UserTable[];
-    return known.filter(
-      (table) =>
-        this.#sql.exec("SELECT 1 FROM sqlite_schema WHERE name = ?", hidden(epoch, table)).toArray().length >
-        0,
-    );
+    const isThere = "SELECT 1 FROM sqlite_schema WHERE name = ?";
+    return known.filter((table) => this.selects(isThere, [hidden(epoch, table)]));
   }
 
   #allHidden(): string[] {
-    return this.#sql
-      .exec<{ name: string }>(
-        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
-           AND name NOT GLOB 'erased_[0-9]*_words_*'`,
-      )
-      .toArray()
-      .map(({ name }) => name);
+    return this.column(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
+         AND name NOT GLOB 'erased_[0-9]*_words_*'`,
+    );
   }
 
   /** The statements that made a table, its indexes and its triggers, the table's first. */
   #schemaOf(table: string): Schema[] {
-    return this.#sql
-      .exec<Schema>(
-        `SELECT type, name, sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
-         ORDER BY type <> 'table', name`,
-        table,
-      )
-      .toArray();
+    return this.rows(
+      `SELECT type, name, sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
+       ORDER BY type <> 'table', name`,
+      [table],
+    );
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type PositionRange,
   threadNumberOf,
 } from "../core/position.ts";
+import { SqlStore } from "../core/sql-store.ts";
 import { inChunks, UNSETTLED } from "../vectorize/vector-outbox-rows.ts";
 
 /** The target of an erasure: all data of the user up to here, a thread, or the memories of a scope up to a version. */
@@ -50,23 +51,17 @@ const SELECT = `SELECT id, erased, state, fenced, revision, attempts, due_at AS 
  * The erasures that are under way: what drives each store until it was read back empty, whatever happens meanwhile. Owns
  * the SQL of `erasures` and `erasing_versions`. An erasure that is done is in D1 only.
  */
-export class ErasureLog {
-  readonly #sql: SqlStorage;
+export class ErasureLog extends SqlStore {
   readonly #alarms: Pick<AlarmScheduler, "scheduleBy">;
 
   constructor(sql: SqlStorage, alarms: Pick<AlarmScheduler, "scheduleBy">) {
-    this.#sql = sql;
+    super(sql);
     this.#alarms = alarms;
   }
 
   add(erased: Erased, state: Erasure, dueAt: number): void {
-    this.#sql.exec(
-      "INSERT INTO erasures (id, erased, state, due_at) VALUES (?, ?, ?, ?)",
-      state.id,
-      JSON.stringify(erased),
-      JSON.stringify(state),
-      dueAt,
-    );
+    const values = [state.id, JSON.stringify(erased), JSON.stringify(state), dueAt];
+    this.exec("INSERT INTO erasures (id, erased, state, due_at) VALUES (?, ?, ?, ?)", values);
   }
 
   /** Adds a user's that D1 has as emptied: no step of it is left, and so no fence is needed. */
@@ -76,13 +71,13 @@ export class ErasureLog {
   }
 
   get(id: string): OpenErasure | null {
-    const [row] = this.#sql.exec<Row>(`${SELECT} WHERE id = ?`, id).toArray();
-    return row === undefined ? null : openOf(row);
+    const row = this.row<Row>(`${SELECT} WHERE id = ?`, [id]);
+    return row && openOf(row);
   }
 
   /** All of them, the oldest first: by when they were noted, as ids of one millisecond have no order. */
   all(): OpenErasure[] {
-    return this.#sql.exec<Row>(`${SELECT} ORDER BY rowid`).toArray().map(openOf);
+    return this.rows<Row>(`${SELECT} ORDER BY rowid`).map(openOf);
   }
 
   /** Changes what is stored now: another call may have changed it while the caller waited. */
@@ -123,43 +118,36 @@ export class ErasureLog {
       ...open,
       ...change(open),
     };
-    this.#sql.exec(
-      "UPDATE erasures SET state = ?, fenced = ?, revision = ?, attempts = ?, due_at = ?, merged_in = ?, overwritten_in = ? WHERE id = ?",
-      JSON.stringify(state),
-      fenced ? 1 : 0,
-      revision,
-      attempts,
-      dueAt,
-      mergedIn,
-      overwrittenIn,
-      id,
+    this.exec(
+      `UPDATE erasures SET state = ?, fenced = ?, revision = ?, attempts = ?, due_at = ?, merged_in = ?,
+         overwritten_in = ? WHERE id = ?`,
+      [JSON.stringify(state), fenced ? 1 : 0, revision, attempts, dueAt, mergedIn, overwrittenIn, id],
     );
   }
 
   /** Says that all stores of a user's are empty. Answers the revision in which D1 hears of it. */
   emptied(id: string): number {
-    this.#sql.exec("UPDATE erasures SET revision = ? WHERE id = ?", EMPTIED, id);
+    this.exec("UPDATE erasures SET revision = ? WHERE id = ?", [EMPTIED, id]);
     return EMPTIED;
   }
 
   remove(id: string): void {
-    this.#sql.exec("DELETE FROM erasures WHERE id = ?", id);
-    this.#sql.exec("DELETE FROM erasing_versions WHERE erasure = ?", id);
+    this.exec("DELETE FROM erasures WHERE id = ?", [id]);
+    this.exec("DELETE FROM erasing_versions WHERE erasure = ?", [id]);
   }
 
   /** Notes versions whose vectors are to go too. */
   addVersions(id: string, versions: readonly number[]): void {
     for (const numbers of inChunks(versions))
-      this.#sql.exec(
-        "INSERT OR IGNORE INTO erasing_versions (erasure, n) SELECT ?, value FROM json_each(?)",
+      this.exec("INSERT OR IGNORE INTO erasing_versions (erasure, n) SELECT ?, value FROM json_each(?)", [
         id,
         numbers,
-      );
+      ]);
   }
 
   /** The number of noted versions, and of those whose vectors may still be in Vectorize. */
   versions(id: string): { all: number; open: number } {
-    return this.#sql
+    return this.sql
       .exec<{ all: number; open: number }>(
         `SELECT COUNT(*) AS "all", COUNT(*) FILTER (WHERE n IN (${UNSETTLED})) AS open
          FROM erasing_versions WHERE erasure = ?`,
@@ -169,7 +157,7 @@ export class ErasureLog {
   }
 
   nextDue(): number | null {
-    return this.#sql.exec<{ due: number | null }>("SELECT MIN(due_at) AS due FROM erasures").one().due;
+    return this.value<number | null>("SELECT MIN(due_at) FROM erasures");
   }
 
   /** Sets the alarm, which drives the erasures. */

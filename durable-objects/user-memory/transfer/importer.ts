@@ -19,7 +19,6 @@ import type { ImportItem, Imported } from "../../../src/contract/user-memory.ts"
 type Of<Type extends ObjectLine["type"]> = ObjectLine & { type: Type };
 /** The outcome of a valid line, as in the answer of an import (docs/reference/export.md). */
 type Outcome = keyof ImportCounts;
-type RowLine = Of<"message"> | Of<"hidden"> | Of<"compaction">;
 
 type ImporterDependencies = {
   stores: ThreadStores;
@@ -37,22 +36,18 @@ type ImporterDependencies = {
 /** Delay before the messages of an import are embedded, in milliseconds. */
 const EMBED_AFTER_MS = 1_000;
 const NO_THREAD = "names a thread that the file has not contained, or that was deleted";
-const COUNTED = {
-  thread: "threads",
-  message: "messages",
-  compaction: "compactions",
-  entry: "entries",
-} as const;
-
-/** The quotas that each type of line may exceed. */
-const GROWS = {
-  thread: ["threads", "bytes"],
-  message: ["bytes"],
-  hidden: ["bytes"],
-  compaction: ["bytes"],
-  entry: ["entries", "bytes"],
-  threadEnd: [],
-} as const satisfies Record<ImportItem["line"]["type"], readonly (keyof Quotas)[]>;
+/** The name of each type of line in the counts, null for one that is not counted, and the quotas that it may exceed. */
+const LINES = {
+  thread: { counted: "threads", grows: ["threads", "bytes"] },
+  message: { counted: "messages", grows: ["bytes"] },
+  hidden: { counted: null, grows: ["bytes"] },
+  compaction: { counted: "compactions", grows: ["bytes"] },
+  entry: { counted: "entries", grows: ["entries", "bytes"] },
+  threadEnd: { counted: null, grows: [] },
+} as const satisfies Record<
+  ImportItem["line"]["type"],
+  { counted: string | null; grows: readonly (keyof Quotas)[] }
+>;
 
 /**
  * Imports the lines of an export. Leaves existing threads unchanged; continues a thread that an unfinished import began, so
@@ -86,10 +81,9 @@ export class Importer {
       for (const [index, item] of items.entries()) {
         const outcome = this.#within(item, () => this.#take(owner, item, trust));
         if (!outcome.ok) return { counts, failed: { index, failure: outcome } };
-        const { type } = item.line;
-        if (type === "threadEnd" || type === "hidden") continue;
-        const [tally, name] = [counts[outcome.value], COUNTED[type]];
-        tally[name] = (tally[name] ?? 0) + 1;
+        const tally = counts[outcome.value];
+        const { counted } = LINES[item.line.type];
+        if (counted !== null) tally[counted] = (tally[counted] ?? 0) + 1;
       }
       return { counts };
     });
@@ -98,7 +92,7 @@ export class Importer {
   /** Takes a line within the quotas; earlier lines stay. */
   #within({ line: { type } }: ImportItem, take: () => Result<Outcome>): Result<Outcome> {
     const { transactions, quota } = this.#deps;
-    const grows = GROWS[type];
+    const { grows } = LINES[type];
     if (quota.bounds(...grows)) return transactions.run(undefined, () => quota.withinQuota(grows, take));
     return (grows.length === 0 ? null : quota.storageFailure()) ?? take();
   }
@@ -116,21 +110,17 @@ export class Importer {
       return ok("there");
     }
     if (thread === null) return threadIsInImport ? ok("leftOut") : invalidField("threadId", NO_THREAD);
-    if (thread.importing) return this.#row(thread, line, { value, trust });
     // A thread that was there before stays as it is.
-    return ok(this.#isThere(thread, line, value) ? "there" : "leftOut");
-  }
-
-  #row(
-    thread: StoredThread,
-    line: RowLine,
-    { value, trust }: { value: Uint8Array; trust: Trust | undefined },
-  ): Result<Outcome> {
+    if (!thread.importing) return ok(this.#isThere(thread, line, value) ? "there" : "leftOut");
     if (line.type === "message") return this.#message(thread, line, { body: value, trust });
     return line.type === "hidden" ? this.#hidden(thread, line) : this.#compaction(thread, line, value);
   }
 
-  #isThere(thread: StoredThread, line: RowLine, value: Uint8Array): boolean {
+  #isThere(
+    thread: StoredThread,
+    line: Of<"message"> | Of<"hidden"> | Of<"compaction">,
+    value: Uint8Array,
+  ): boolean {
     const { messages, compactions } = this.#deps.stores;
     if (line.type === "message") return messages.is(positionOf(thread.n, line.seq), value) === true;
     return line.type === "hidden" || compactions.has(thread, line.id);

@@ -1,3 +1,4 @@
+import { type Fetch, postOnce } from "../post-once.ts";
 import { alarmSpansOf, attributesOf, spansOf } from "./otlp-spans.ts";
 import type { TracedAlarm, TracedCall, Traces } from "./traces.ts";
 
@@ -8,7 +9,7 @@ type OtlpOptions = {
   service: string;
   /** The share of the traces without a caller's that are sent, from 0 to 1. */
   share: number;
-  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  fetch: Fetch;
   now: () => number;
 };
 
@@ -50,31 +51,16 @@ export class OtlpTraces implements Traces {
     if (place >= 0) this.#underWay.splice(place, 1);
   }
 
-  /** Null, or the problem, which names neither the address nor what a header holds. */
+  /** Null, or the problem. */
   async #post(spans: object[]): Promise<string | null> {
-    const { url, headers, service, fetch } = this.#options;
-    try {
-      const answer = await fetch(url.href, {
-        method: "POST",
-        headers: { ...headers, "Content-Type": "application/json", "User-Agent": "cairn" },
-        body: JSON.stringify({
-          resourceSpans: [
-            {
-              resource: { attributes: attributesOf({ "service.name": service }) },
-              scopeSpans: [{ scope: { name: "cairn" }, spans }],
-            },
-          ],
-        }),
-        // A key is for this address alone.
-        redirect: "manual",
-        signal: AbortSignal.timeout(WITHIN_MS),
-      });
-      await answer.body?.cancel();
-      return answer.ok ? null : `answered ${answer.status}`;
-    } catch (error) {
-      const isLate = error instanceof Error && error.name === "TimeoutError";
-      return isLate ? `did not answer in ${WITHIN_MS / 1000} seconds` : "cannot be reached";
-    }
+    const { headers, service } = this.#options;
+    const resource = { attributes: attributesOf({ "service.name": service }) };
+    const body = JSON.stringify({
+      resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "cairn" }, spans }] }],
+    });
+    const answer = await postOnce(this.#options, { headers, body, withinMs: WITHIN_MS });
+    if (typeof answer === "string") return answer;
+    return answer.ok ? null : `answered ${answer.status}`;
   }
 
   /** Logs the first failure after a success: each call would fail alike. */

@@ -21,7 +21,7 @@ const VALUE = /^[\x20-\x7e]*$/;
 /** The traces; null if no collector is set, or if its settings are wrong. */
 export function tracesFromBindings(env: TraceBindings): Traces | null {
   const settings = settingsOf(env);
-  if (settings === null || "problem" in settings) return null;
+  if (settings === null || typeof settings === "string") return null;
   return new OtlpTraces({
     ...settings,
     service: env.OTLP_SERVICE?.trim() || "cairn",
@@ -33,25 +33,24 @@ export function tracesFromBindings(env: TraceBindings): Traces | null {
 /** The reason why no traces are sent though a collector is set; null if there is none. It does not repeat an address or a header. */
 export function tracesProblem(env: TraceBindings): string | null {
   const settings = settingsOf(env);
-  return settings !== null && "problem" in settings ? `${settings.problem}: no traces are sent` : null;
+  return typeof settings === "string" ? `${settings}: no traces are sent` : null;
 }
 
-type Settings = { url: URL; headers: Record<string, string>; share: number } | { problem: string };
+type Settings = { url: URL; headers: Record<string, string>; share: number };
 
-function settingsOf(env: TraceBindings): Settings | null {
-  const [given = "", list = ""] = [env.OTLP_URL?.trim(), env.OTLP_HEADERS?.trim()];
-  if (given === "") return list === "" ? null : { problem: "OTLP_HEADERS is set, and OTLP_URL is not" };
-  const url = endpointUrl("OTLP", given);
-  if (typeof url === "string") return { problem: url };
-  if (!url.pathname.endsWith(PATH)) url.pathname = `${url.pathname.replace(/\/$/, "")}${PATH}`;
+function settingsOf(env: TraceBindings): Settings | string | null {
+  const [address = "", list = ""] = [env.OTLP_URL?.trim(), env.OTLP_HEADERS?.trim()];
+  if (address === "") return list === "" ? null : "OTLP_HEADERS is set, and OTLP_URL is not";
+  const url = endpointUrl("OTLP", address, PATH);
+  if (typeof url === "string") return url;
   const headers: Record<string, string> = {};
   for (const one of list.split(",").filter((text) => text.trim() !== "")) {
     const header = headerIn(one);
-    if (header === null) return { problem: "OTLP_HEADERS is not name=value, comma-separated" };
+    if (header === null) return "OTLP_HEADERS is not name=value, comma-separated";
     headers[header.name] = header.value;
   }
   const share = Number(env.OTLP_SAMPLE?.trim() || "1");
-  if (!(share >= 0 && share <= 1)) return { problem: "OTLP_SAMPLE is not a number from 0 to 1" };
+  if (!(share >= 0 && share <= 1)) return "OTLP_SAMPLE is not a number from 0 to 1";
   return { url, headers, share };
 }
 

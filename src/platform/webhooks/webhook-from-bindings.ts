@@ -19,7 +19,7 @@ const PRIVATE_NAME = /^[^.]+\.?$|\.(local|internal|home\.arpa|localdomain|lan)\.
 /** The webhook; null if none is set, or if its settings are wrong. */
 export function webhookFromBindings(env: WebhookBindings): Webhook | null {
   const settings = settingsOf(env);
-  if (settings === null || "problem" in settings) return null;
+  if (settings === null || typeof settings === "string") return null;
   return new StandardWebhook({
     ...settings,
     fetch: (url, init) => fetch(url, init),
@@ -30,28 +30,26 @@ export function webhookFromBindings(env: WebhookBindings): Webhook | null {
 /** The reason why no webhook is sent though one is set; null if there is none. It does not repeat a secret. */
 export function webhookProblem(env: WebhookBindings): string | null {
   const settings = settingsOf(env);
-  return settings !== null && "problem" in settings ? settings.problem : null;
+  return typeof settings === "string" ? settings : null;
 }
 
-type Settings = { url: URL; secrets: string[] } | { problem: string };
+type Settings = { url: URL; secrets: string[] };
 
-function settingsOf(env: WebhookBindings): Settings | null {
-  const [given, secret, previous] = [env.WEBHOOK_URL, env.WEBHOOK_SECRET, env.WEBHOOK_SECRET_PREVIOUS].map(
+function settingsOf(env: WebhookBindings): Settings | string | null {
+  const [address, secret, previous] = [env.WEBHOOK_URL, env.WEBHOOK_SECRET, env.WEBHOOK_SECRET_PREVIOUS].map(
     (text) => text?.trim() || undefined,
   );
-  if (given === undefined) return null;
-  const url = endpointUrl("WEBHOOK", given);
-  if (typeof url === "string") return { problem: url };
+  if (address === undefined) return null;
+  const url = endpointUrl("WEBHOOK", address);
+  if (typeof url === "string") return url;
   if (!isLocalhost(url) && isPrivate(url.hostname))
-    return { problem: "WEBHOOK_URL is a private address: Cairn sends to public ones only" };
-  if (secret === undefined) return { problem: "WEBHOOK_URL is set, and WEBHOOK_SECRET is not" };
-  for (const [name, one] of [
-    ["WEBHOOK_SECRET", secret],
-    ["WEBHOOK_SECRET_PREVIOUS", previous],
-  ] as const)
-    if (one !== undefined && !isSecret(one))
-      return { problem: `${name} is not 'whsec_' and 24 to 64 bytes in base64` };
-  return { url, secrets: [secret, ...(previous === undefined ? [] : [previous])] };
+    return "WEBHOOK_URL is a private address: Cairn sends to public ones only";
+  if (secret === undefined) return "WEBHOOK_URL is set, and WEBHOOK_SECRET is not";
+  const secrets = [secret, previous ?? []].flat();
+  const wrong = secrets.findIndex((one) => !isSecret(one));
+  if (wrong !== -1)
+    return `WEBHOOK_SECRET${wrong === 0 ? "" : "_PREVIOUS"} is not 'whsec_' and 24 to 64 bytes in base64`;
+  return { url, secrets };
 }
 
 /** True for an address that is not public, and for a name of a local network. */

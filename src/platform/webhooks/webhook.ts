@@ -1,5 +1,6 @@
 import { Webhook as Signer } from "standardwebhooks";
 import { retryAfter } from "../endpoint-request.ts";
+import { type Fetch, postOnce } from "../post-once.ts";
 
 export type WebhookMessage = {
   /** The same for each attempt. */
@@ -14,7 +15,7 @@ type WebhookOptions = {
   url: URL;
   /** As the settings have them, `whsec_…`: the current one, and the one before it. */
   secrets: readonly string[];
-  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  fetch: Fetch;
   now: () => number;
 };
 
@@ -36,29 +37,15 @@ export class StandardWebhook {
 
   /** One attempt. Never rejects. */
   async send({ id, body }: WebhookMessage): Promise<WebhookAttempt> {
-    const { url, fetch, now } = this.#options;
+    const { now } = this.#options;
     const at = new Date(now());
-    let response: Response;
-    try {
-      response = await fetch(url.href, {
-        method: "POST",
-        headers: {
-          "Content-Type": "application/json",
-          "User-Agent": "cairn",
-          "webhook-id": id,
-          "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-          "webhook-signature": this.#signers.map((signer) => signer.sign(id, at, body)).join(" "),
-        },
-        body,
-        // A redirect could lead to a private address.
-        redirect: "manual",
-        signal: AbortSignal.timeout(WITHIN_MS),
-      });
-    } catch (error) {
-      const late = error instanceof Error && error.name === "TimeoutError";
-      return { ok: false, problem: late ? "did not answer in 15 seconds" : "cannot be reached" };
-    }
-    await response.body?.cancel();
+    const headers = {
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+      "webhook-signature": this.#signers.map((signer) => signer.sign(id, at, body)).join(" "),
+    };
+    const response = await postOnce(this.#options, { headers, body, withinMs: WITHIN_MS });
+    if (typeof response === "string") return { ok: false, problem: response };
     if (response.ok) return { ok: true };
     const retryAfterMs = retryAfter(response.headers, now());
     return {

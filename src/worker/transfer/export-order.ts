@@ -29,13 +29,9 @@ export class ExportOrder {
     return this.#threads;
   }
 
-  /** Ends the thread: the next line belongs to none. */
-  leaveThreads(): void {
-    this.#thread = null;
-  }
-
-  /** Takes the next line; a failure if it is out of order. */
-  take(line: ObjectLine): Failure | null {
+  /** Takes the next line, null for one of a memory or the end; a failure if it is out of order. */
+  take(line: ObjectLine | null): Failure | null {
+    if (line === null) return this.#leaveThreads();
     switch (line.type) {
       case "thread":
         if (this.#threads.has(line.id)) return invalidField("id", TWICE);
@@ -48,7 +44,7 @@ export class ExportOrder {
       case "compaction":
         return this.#ofThread(line.threadId) ?? this.#once(line.id);
       default:
-        this.leaveThreads();
+        this.#leaveThreads();
         // Compares neighbours only, as all keys of a user do not fit into memory. Another version is no repeat: a value in
         // parts may be replaced while it is exported.
         if (line.key === this.#entry?.key && line.version === this.#entry.version)
@@ -56,6 +52,11 @@ export class ExportOrder {
         this.#entry = line;
         return null;
     }
+  }
+
+  #leaveThreads(): null {
+    this.#thread = null;
+    return null;
   }
 
   #begin(thread: string): void {

@@ -3,7 +3,7 @@ import type { UserHash } from "../../domain/ids.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import type { Owner } from "../../domain/memory/record.ts";
 import type { Trust } from "../../domain/schema/provenance.ts";
-import type { ImportAnswer, MemoryLine } from "../../domain/schema/transfer.ts";
+import type { ImportAnswer, MemoryLine, ObjectLine } from "../../domain/schema/transfer.ts";
 import { OUTCOMES } from "../../domain/transfer/format.ts";
 import type { Services } from "../services.ts";
 import { retryOnReset } from "../../platform/retry-on-reset.ts";
@@ -121,8 +121,7 @@ export class ImportRun {
         `is ${counted}, but ${lines} lines came: ${counted > lines ? HOLE : SURPLUS}`,
       );
     this.answer.complete = true;
-    this.#leaveThread(n, () => this.#order.leaveThreads());
-    return null;
+    return this.#follow(n, null);
   }
 
   #collectItem(n: number, item: ObjectItem): Failure | null {
@@ -132,24 +131,24 @@ export class ImportRun {
     const of =
       line.type === "thread" ? line.parent?.threadId : "threadId" in line ? line.threadId : undefined;
     const threadIsInImport = of !== undefined && this.#order.threads.has(of);
-    const misplaced = this.#leaveThread(n, () => this.#order.take(line));
+    const misplaced = this.#follow(n, line);
     if (misplaced !== null) return misplaced;
     this.#items.push({ n, item: threadIsInImport ? { ...mapped.value, threadIsInImport } : mapped.value });
     this.#bytes += 200 + ("value" in mapped.value ? (mapped.value.value?.byteLength ?? 0) : 0);
     return null;
   }
 
-  /** Ends the thread of a part when a line of another thread, or of none, follows. */
-  #leaveThread<T>(n: number, next: () => T): T {
+  /** Checks the order. Ends the thread of a part when a line of another thread, or of none, follows. */
+  #follow(n: number, line: ObjectLine | null): Failure | null {
     const threadId = this.#order.thread;
-    const result = next();
+    const misplaced = this.#order.take(line);
     if (this.#deps.part && threadId !== null && threadId !== this.#order.thread)
       this.#items.push({ n, item: { line: { type: "threadEnd", threadId } } });
-    return result;
+    return misplaced;
   }
 
   async #collectMemory(n: number, line: MemoryLine): Promise<Failure | null> {
-    this.#leaveThread(n, () => this.#order.leaveThreads());
+    this.#follow(n, null);
     if (line.recordedAt > this.#deps.now() + CLOCKS_MS) return invalidField("recordedAt", "is in the future");
     if (this.#memory?.lines[0]?.id !== line.id) await this.#endMemory();
     const memory = (this.#memory ??= { n, lines: [], bytes: 0 });
@@ -193,13 +192,13 @@ export class ImportRun {
 
   /** Makes a call of the object, and counts its outcomes. Returns the first line that failed. */
   async #call(
-    given: readonly { n: number }[],
+    lines: readonly { n: number }[],
     call: () => Promise<Result<Imported>>,
   ): Promise<Failed | null> {
-    if (given.length === 0) return null;
-    const taken = await retryOnReset(call);
-    if (!taken.ok) return { n: given[0]?.n ?? 0, failure: taken };
-    const { counts, failed } = taken.value;
+    if (lines.length === 0) return null;
+    const imported = await retryOnReset(call);
+    if (!imported.ok) return { n: lines[0]?.n ?? 0, failure: imported };
+    const { counts, failed } = imported.value;
     for (const outcome of OUTCOMES)
       for (const [what, count] of Object.entries(counts[outcome])) {
         const tally = this.answer[outcome];
@@ -207,7 +206,7 @@ export class ImportRun {
         const field = what as keyof typeof tally;
         if (count > 0) tally[field] = (tally[field] ?? 0) + count;
       }
-    return failed === undefined ? null : { n: given[failed.index]?.n ?? 0, failure: failed.failure };
+    return failed === undefined ? null : { n: lines[failed.index]?.n ?? 0, failure: failed.failure };
   }
 }
 

@@ -15,14 +15,14 @@ const encoder = new TextEncoder();
 export function parseHeader(text: string): Result<ExportHeader> {
   const json = parseJson(text);
   if (!json.ok) return json;
-  const given = Object(json.value) as Partial<ExportHeader>;
-  if (given.format !== FORMAT)
+  const header = Object(json.value) as Partial<ExportHeader>;
+  if (header.format !== FORMAT)
     return fail("unsupported_format", { details: [{ path: "format", message: `must be \`${FORMAT}\`` }] });
-  if (given.version !== FORMAT_VERSION)
+  if (header.version !== FORMAT_VERSION)
     return fail("unsupported_format", {
       details: [{ path: "version", message: `must be ${FORMAT_VERSION}` }],
     });
-  return parseShape(ExportHeader, given);
+  return parseShape(ExportHeader, header);
 }
 
 /** Any other line. Its value keeps its bytes. */
@@ -40,15 +40,15 @@ export function parseLine(text: string): Result<ParsedLine> {
     case "end":
       return ok({ end: line.lines });
     case "message": {
-      const { message: _given, messageText, ...rest } = line;
+      const { message: _inline, messageText, ...rest } = line;
       return withValue(rest, { text, field: "message", asText: messageText, max: limits.message });
     }
     case "compaction": {
-      const { summary: _given, summaryText, ...rest } = line;
+      const { summary: _inline, summaryText, ...rest } = line;
       return withValue(rest, { text, field: "summary", asText: summaryText, max: limits.summary });
     }
     case "entry": {
-      const { value: _given, valueText, ...rest } = line;
+      const { value: _inline, valueText, ...rest } = line;
       return withValue(rest, { text, field: "value", asText: valueText, max: limits.value });
     }
     default:
