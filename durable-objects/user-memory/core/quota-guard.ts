@@ -67,14 +67,11 @@ export class QuotaGuard {
 
   /** A failure if another thread exceeds a quota. The bytes that it takes are checked with its write. */
   threadFailure(): Failure | null {
-    const full = this.storageFailure();
-    if (full !== null) return full;
-    for (const kind of ["threads", "bytes"] as const) {
+    const another = (kind: Kind): Failure | null => {
       const before = this.bounds(kind) ? this.#used(kind) : 0;
-      const exceeded = this.#exceeded(kind, { before, after: before + 1 });
-      if (exceeded !== null) return exceeded;
-    }
-    return null;
+      return this.#exceeded(kind, { before, after: before + 1 });
+    };
+    return this.storageFailure() ?? another("threads") ?? another("bytes");
   }
 
   /** A failure if `more` memories exceed a quota. Checks the bytes in use before the write. */

@@ -1,6 +1,6 @@
 import { and } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
-import type { ReviewPlace } from "../../../src/contract/user-memory.ts";
+import type { Reviewing, ReviewPlace } from "../../../src/contract/user-memory.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { expireIn } from "../../../src/domain/memory/corrections.ts";
 import { currentOf } from "../../../src/domain/memory/versions.ts";
@@ -121,7 +121,7 @@ export class DueMemories extends SqlStore {
   waiting(
     { filter, after, limit }: { filter: MemoryFilter; after?: ReviewPlace; limit: number },
     now: number,
-  ): { ids: string[]; next?: ReviewPlace } {
+  ): { memories: Reviewing[]; next?: ReviewPlace } {
     const { table } = this.#deps;
     const { upTo = table.clock.lastVersion(), at = Number.MIN_SAFE_INTEGER, version = 0 } = after ?? {};
     const { sql, bindings } = toSqlCondition(and(...filterConditions(filter)));
@@ -134,7 +134,7 @@ export class DueMemories extends SqlStore {
     const slice = rows.slice(0, limit);
     const last = rows.length > limit ? slice.at(-1) : undefined;
     return {
-      ids: slice.map(({ id }) => id),
+      memories: slice.map(({ id }) => ({ id, condition: {} })),
       ...(last && { next: { upTo, at: last.at, version: last.version } }),
     };
   }

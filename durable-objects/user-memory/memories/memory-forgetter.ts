@@ -19,6 +19,7 @@ type ForgetterDependencies = {
   transactions: Transactions;
   now: () => number;
 };
+type How = { keepEntries?: boolean };
 /** Memories that one intent deletes. */
 const SLICE = 1000;
 
@@ -34,23 +35,23 @@ export class MemoryForgetter {
   }
 
   /** Removes the memory from recall before anything is awaited. False if there is no such memory. */
-  forget(owner: Owner, given: string, condition: Precondition = {}): Promise<Result<boolean>> {
+  forget(owner: Owner, named: string, condition: Precondition = {}): Promise<Result<boolean>> {
     const { table, pending, now } = this.#deps;
-    const former = table.releasedAs(given);
-    const id = table.has(given) ? given : (former ?? given);
+    const former = table.releasedAs(named);
+    const id = table.has(named) ? named : (former ?? named);
     const known = table.has(id) || pending.log.hasPendingFor(id);
     if (condition.ifMatch !== undefined) {
       const current = currentOf(new MemoryDraft(table, table.clock.latest(now())), id);
       const unmet = conditionFailure(condition, current);
       if (unmet !== null) return Promise.resolve(current === null ? fail("not_found") : unmet);
     }
-    if (known) this.#forget(owner, this.#with([id]), {});
+    if (known) this.#forget(owner, this.#with([id]));
     return pending.inTurn(async () => {
       await pending.flush();
       // A pending release of it may have been applied now.
-      const became = table.releasedAs(given);
+      const became = table.releasedAs(named);
       if (known && became !== null && became !== id && became !== former) {
-        this.#forget(owner, this.#with([became]), {});
+        this.#forget(owner, this.#with([became]));
         await pending.flush();
       }
       if (pending.log.hasPendingFor(id)) return pending.pendingFailure(NOT_DELETED);
@@ -72,39 +73,29 @@ export class MemoryForgetter {
     owner: Owner,
     { filter, dryRun = false, keepEntries = false }: ForgetMemoriesBody,
   ): Promise<Result<Forgotten>> {
-    const ids = new Set<string>();
-    const answer = () => ok({ count: ids.size, ids: [...ids].slice(0, limits.page) });
+    const { table, now } = this.#deps;
+    const all = new Set<string>();
     const find = () => {
-      const { table, now } = this.#deps;
-      const found = this.#with(table.matching(filter, table.clock.latest(now())), { keepEntries });
-      for (const id of found) ids.add(id);
-      return found;
+      const ids = this.#with(table.matching(filter, table.clock.latest(now())), { keepEntries });
+      for (const id of ids) all.add(id);
+      return ids;
     };
-    if (dryRun) {
-      find();
-      return answer();
-    }
-    const forgotten = await this.forgetFound(owner, find, { keepEntries });
-    return forgotten.ok ? answer() : forgotten;
+    const forgotten = dryRun ? ok(find()) : await this.forgetFound(owner, find, { keepEntries });
+    return forgotten.ok ? ok({ count: all.size, ids: [...all].slice(0, limits.page) }) : forgotten;
   }
 
-  /** Deletes the found memories at once. Repeats until none is found and D1 has confirmed the deletions. */
-  forgetFound(
-    owner: Owner,
-    find: () => string[],
-    how: { keepEntries?: boolean } = {},
-  ): Promise<Result<null>> {
+  /** Deletes the memories that `find` names at once. Repeats until it names none and D1 has confirmed the deletions. */
+  forgetFound(owner: Owner, find: () => string[], how: How = {}): Promise<Result<null>> {
     const { pending } = this.#deps;
     this.#forget(owner, find(), how);
     return pending.inTurn(async () => {
-      for (;;) {
-        if (!(await pending.flush())) return pending.pendingFailure(NOT_DELETED);
+      while (await pending.flush()) {
         // Writes that were pending at the first search are applied now.
         const more = find();
-        if (more.length === 0) break;
+        if (more.length === 0) return ok(null);
         this.#forget(owner, more, how);
       }
-      return ok(null);
+      return pending.pendingFailure(NOT_DELETED);
     });
   }
 
@@ -122,12 +113,12 @@ export class MemoryForgetter {
   }
 
   /** These memories and, unless entries are kept, the other memories that name their entries. */
-  #with(ids: readonly string[], { keepEntries = false } = {}): string[] {
+  #with(ids: readonly string[], { keepEntries = false }: How = {}): string[] {
     const { table, now } = this.#deps;
     return [...new Set(keepEntries ? ids : table.withSameEntries(ids, now()))];
   }
 
-  #forget(owner: Owner, ids: readonly string[], how: { keepEntries?: boolean }): void {
+  #forget(owner: Owner, ids: readonly string[], how: How = {}): void {
     const { pending } = this.#deps;
     for (let i = 0; i < ids.length; i += SLICE) pending.forget(owner, ids.slice(i, i + SLICE), how);
   }

@@ -5,7 +5,7 @@ import type { MemoryTable } from "./memory-table.ts";
 import type { Imported } from "../../../src/contract/user-memory.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-type Given = {
+type ImportRequest = {
   memories: readonly (readonly ImportedVersion[])[];
   now: number;
   quota: Pick<QuotaGuard, "memoriesFailure">;
@@ -18,11 +18,10 @@ type Given = {
 export function importIn(
   table: Pick<MemoryTable, "versions" | "clock">,
   owner: Owner,
-  { memories, now, quota }: Given,
+  { memories, now, quota }: ImportRequest,
 ): Imported & { put: MemoryRow[] } {
-  const none = { memoryVersions: 0 };
-  const counts = { imported: { ...none }, there: { ...none }, expired: { ...none }, leftOut: {} };
-  const { imported, there, expired } = counts;
+  const [imported, there, expired] = [{ memoryVersions: 0 }, { memoryVersions: 0 }, { memoryVersions: 0 }];
+  const counts = { imported, there, expired, leftOut: {} };
   const put = new Map<number, MemoryRow>();
   // The same memory may come twice.
   const known = new Map<string, MemoryRow[]>();

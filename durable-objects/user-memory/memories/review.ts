@@ -10,7 +10,12 @@ import type { ReviewedMemory } from "../../../src/domain/schema/review.ts";
 import { d1Result } from "../../../src/platform/d1/d1-result.ts";
 import type { PredicateRules } from "../../../src/platform/d1/predicate-rules.ts";
 import { rulingOf } from "../../../src/platform/prepare-memories.ts";
-import type { ReviewedMany, Reviewing, ReviewRequest } from "../../../src/contract/user-memory.ts";
+import type {
+  ReviewedMany,
+  Reviewing,
+  ReviewPlace,
+  ReviewRequest,
+} from "../../../src/contract/user-memory.ts";
 import type { AnsweredRow } from "./answer-reference.ts";
 import { conditionFailure, type DecidedWrites, NOT_DELETED, NOT_NOTED } from "./decided-writes.ts";
 import type { DueMemories } from "./due-memories.ts";
@@ -45,15 +50,13 @@ export class Review {
     const { decision, by } = request;
     if (decision === "release" && !isPerson(by.trust)) return fail("trust_too_low");
     const { table, due, now } = this.#deps;
-    const found =
-      "matching" in request ? due.waiting(request.matching, table.clock.latest(now())) : undefined;
-    const chosen =
+    const { memories, next }: { memories: readonly Reviewing[]; next?: ReviewPlace } =
       "memories" in request
-        ? onceEach(request.memories)
-        : (found?.ids ?? []).map((id): Reviewing => ({ id, condition: {} }));
+        ? { memories: onceEach(request.memories) }
+        : due.waiting(request.matching, table.clock.latest(now()));
     const items =
-      decision === "reject" ? await this.#reject(owner, chosen) : await this.#release(owner, chosen, by);
-    return items.ok ? ok({ items: items.value, ...(found?.next && { next: found.next }) }) : items;
+      decision === "reject" ? await this.#reject(owner, memories) : await this.#release(owner, memories, by);
+    return items.ok ? ok({ items: items.value, ...(next && { next }) }) : items;
   }
 
   /** Slice by slice. A slice that cannot be written fails the call if it is the first, and else its memories and all later ones. */
@@ -84,7 +87,7 @@ export class Review {
     { by, rules, isFirst }: { by: Writer; rules: RulesByPredicate; isFirst: boolean },
   ): Promise<Result<ReviewedMemory[]>> {
     const { table, writes } = this.#deps;
-    const failed = new Map<string, Failure>();
+    const items = new Map<string, ReviewedMemory>();
     /** The id under which each waited. */
     let released: string[] = [];
     const how = isFirst ? {} : { noted: () => {} };
@@ -92,7 +95,7 @@ export class Review {
       const rows: AnsweredRow[] = [];
       released = [];
       for (const { id, condition } of slice) {
-        if (failed.has(id)) continue;
+        if (items.has(id)) continue;
         const current = currentOf(draft, table.idOf(id) ?? id);
         const decided =
           current === null
@@ -100,7 +103,7 @@ export class Review {
             : (conditionFailure(condition, current) ??
               (await decideRelease(draft, owner, { current, by, rules })));
         if (!decided.ok) {
-          failed.set(id, decided);
+          items.set(id, failedItem(id, decided));
           // It may have changed the draft already.
           return "again";
         }
@@ -111,14 +114,12 @@ export class Review {
       return ok({ rows, vectors: new Map() });
     });
     if (!written.ok) return written;
-    const items = new Map(
-      written.value.map(({ memory, superseded }, i): [string, ReviewedMemory] => {
-        const id = released[i] ?? memory.id;
-        const more = superseded ? { superseded } : {};
-        return [id, { id, outcome: "released", memoryId: memory.id, version: memory.version, ...more }];
-      }),
-    );
-    return ok(slice.map(({ id }) => items.get(id) ?? failedItem(id, failed.get(id) ?? fail("not_found"))));
+    for (const [i, { memory, superseded }] of written.value.entries()) {
+      const id = released[i] ?? memory.id;
+      const { id: memoryId, version } = memory;
+      items.set(id, { id, outcome: "released", memoryId, version, ...(superseded && { superseded }) });
+    }
+    return ok(slice.map(({ id }) => items.get(id) ?? failedItem(id, fail("not_found"))));
   }
 
   /** An entry that a rejected memory names stays: other memories may name it. */

@@ -4,7 +4,6 @@ import { embeddedText, searchedText } from "../../../src/domain/memory/search-te
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { contentWords, matchExpression } from "../../../src/domain/ranking/question.ts";
 import type { Similar } from "../../../src/domain/schema/memory.ts";
-import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { Prepared } from "../../../src/contract/user-memory.ts";
 import { MEMORIES } from "../core/position.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
@@ -50,17 +49,11 @@ export class SimilarMemories {
     const content = contentOf(candidate);
     const words = contentWords(searchedText(content));
     if (words.length === 0) return [];
-    const found: Scored[] = [];
-    for (const one of this.#index.words.last(matchExpression(words), MEMORIES, LOOKED_AT)) {
-      found.push(one);
-      if (found.length === LOOKED_AT) break;
-    }
-    const best = found.toSorted((a, b) => b.score - a.score).slice(0, COMPARED);
+    const last = this.#index.words.last(matchExpression(words), MEMORIES, LOOKED_AT).take(LOOKED_AT);
+    const best = [...last].toSorted((a, b) => b.score - a.score).slice(0, COMPARED);
     const rows = this.#table
       .numbered(best.map(({ n }) => n))
-      .filter(
-        (row) => isLive(row, now) && row.kind === content.kind && row.scope === (content.scope ?? null),
-      );
+      .filter((row) => isLive(row, now) && row.kind === content.kind && row.scope === content.scope);
     const numbers = rows.map(({ version }) => version);
     const cosines = this.#index.vectors.cosines({ model, dimensions, vector }, numbers, { load: false });
     return rows
