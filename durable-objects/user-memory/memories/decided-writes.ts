@@ -44,10 +44,10 @@ export const conditionFailure = (
   path?: string,
 ): Failure | null => {
   if (holds(condition, current === null ? null : String(current.version))) return null;
-  const found = current === null ? "there is none" : `its version is "${current.version}"`;
+  const actual = current === null ? "there is none" : `its version is "${current.version}"`;
   return fail("precondition_failed", {
-    message: `The memory does not meet the condition: ${found}.`,
-    ...(path !== undefined && { details: [{ path, message: `does not hold: ${found}` }] }),
+    message: `The memory does not meet the condition: ${actual}.`,
+    ...(path !== undefined && { details: [{ path, message: `does not hold: ${actual}` }] }),
   });
 };
 

@@ -123,8 +123,8 @@ export class IntentLog extends SqlStore {
       forgotten,
     );
     this.exec(
-      `UPDATE intents SET put = (SELECT json_group_array(json(value)) ${keptOf("put", "value ->> '$.id'")}),
-         forgotten = (SELECT json_group_array(value) ${keptOf("forgotten", "value")}) WHERE ${holds}`,
+      `UPDATE intents SET put = (SELECT json_group_array(json(value)) ${itemsBut("put", "value ->> '$.id'")}),
+         forgotten = (SELECT json_group_array(value) ${itemsBut("forgotten", "value")}) WHERE ${holds}`,
       forgotten,
     );
     this.exec(
@@ -170,5 +170,5 @@ function parts(rows: readonly MemoryRow[]): string[] {
 }
 
 /** The items of a JSON array whose id is not in ?1. */
-const keptOf = (column: string, id: string): string =>
+const itemsBut = (column: string, id: string): string =>
   `FROM json_each(${column}) WHERE ${id} NOT IN (SELECT value FROM json_each(?1))`;

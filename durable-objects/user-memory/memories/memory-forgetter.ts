@@ -127,8 +127,8 @@ export class MemoryForgetter {
   async #deleteUnindexed(owner: Owner, id: string): Promise<Result<boolean>> {
     const { pending, records } = this.#deps;
     try {
-      const there = await records.history(owner.hash, id, { limit: 1 });
-      if (there.length === 0) return ok(false);
+      const versions = await records.history(owner.hash, id, { limit: 1 });
+      if (versions.length === 0) return ok(false);
     } catch (error) {
       logUnconfirmed("a read before forgetting", error);
       return fail(storageFailureOf(error) ?? "storage_unavailable");

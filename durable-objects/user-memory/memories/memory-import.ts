@@ -62,9 +62,9 @@ export function importIn(
 }
 
 /** True if one history begins with the other. Later ends of a version do not count. */
-const isSameHistory = (stored: readonly MemoryRow[], given: readonly ImportedVersion[]): boolean =>
+const isSameHistory = (stored: readonly MemoryRow[], versions: readonly ImportedVersion[]): boolean =>
   stored.every((row, i) => {
-    const other = given[i];
+    const other = versions[i];
     return other === undefined || (other.recordedAt === row.recordedAt && other.text === row.text);
   });
 

@@ -207,8 +207,8 @@ export class MemoryTable extends SqlStore {
   /** Deletes versions, and notes the memories that are gone with them. Returns their numbers. */
   #delete(where: string, bindings: readonly (string | number)[]): number[] {
     const rows = this.rows<VersionId>(`DELETE FROM memories WHERE ${where} RETURNING id, version`, bindings);
-    const gone = [...new Set(rows.map(({ id }) => id))].filter((id) => !this.has(id));
-    if (gone.length > 0) this.#removals.add("memory", () => this.clock.nextNumber(), { ids: gone });
+    const lost = [...new Set(rows.map(({ id }) => id))].filter((id) => !this.has(id));
+    if (lost.length > 0) this.#removals.add("memory", () => this.clock.nextNumber(), { ids: lost });
     return rows.map(({ version }) => version);
   }
 

@@ -117,11 +117,11 @@ export class MemoryWriter {
   }
 
   /** The id of the live memory that states the same as a candidate; null without one. */
-  async knownAs({ hash }: Owner, given: NewMemory): Promise<string | null> {
+  async knownAs({ hash }: Owner, input: NewMemory): Promise<string | null> {
     const { table, now } = this.#deps;
-    const { body } = given;
+    const { body } = input;
     const identity = await identityOf(hash, { ...body, text: textOf(body) }, false);
-    const candidate = { ...given, identity, status: "active" as const };
+    const candidate = { ...input, identity, status: "active" as const };
     const row = targetOf(new MemoryDraft(table, table.clock.next(now())), candidate);
     return row !== null && states(row, candidate) ? row.id : null;
   }

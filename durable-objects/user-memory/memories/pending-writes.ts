@@ -222,8 +222,8 @@ export class PendingWrites {
     await this.#sendToRecord({ n, owner, put: [], forget: [] });
     if (newest === undefined) return false;
     const page = { before: newest.version + 1, limit: 1 };
-    const [there] = await this.#deps.records.history(owner.hash, newest.id, page);
-    return there !== undefined && isSame(there, newest);
+    const [newestThere] = await this.#deps.records.history(owner.hash, newest.id, page);
+    return newestThere !== undefined && isSame(newestThere, newest);
   }
 
   /** Writes to D1 under a later number than all before. */

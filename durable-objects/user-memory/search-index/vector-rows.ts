@@ -78,25 +78,25 @@ export class VectorRows extends SqlStore {
 
   /** Removes rows. Returns the vectors, and the pieces one after the other. */
   remove({ sql, bindings }: SqlCondition): { rows: number; vectors: VectorName[]; pieces: Uint16Array[] } {
-    const gone = this.rows<{ n: number; model: string | null; pieces: ArrayBuffer | null }>(
+    const rows = this.rows<{ n: number; model: string | null; pieces: ArrayBuffer | null }>(
       `DELETE FROM vectors WHERE ${sql} RETURNING n, ${MODEL_NAME} AS model, pieces`,
       bindings,
     );
     return {
-      rows: gone.length,
-      vectors: gone.flatMap(({ n, model }) => (model === null ? [] : [{ n, model }])),
-      pieces: gone.flatMap(({ pieces }) => (pieces === null ? [] : [new Uint16Array(pieces)])),
+      rows: rows.length,
+      vectors: rows.flatMap(({ n, model }) => (model === null ? [] : [{ n, model }])),
+      pieces: rows.flatMap(({ pieces }) => (pieces === null ? [] : [new Uint16Array(pieces)])),
     };
   }
 
   /** Removes the vectors of rows, which keep their pieces. */
   removeVectors({ sql, bindings }: SqlCondition): VectorName[] {
-    const gone = this.rows<VectorName>(
+    const rows = this.rows<VectorName>(
       `SELECT n, ${MODEL_NAME} AS model FROM vectors WHERE ${sql} AND model IS NOT NULL`,
       bindings,
     );
-    if (gone.length > 0) this.exec(`UPDATE vectors SET model = NULL, vector = NULL WHERE ${sql}`, bindings);
-    return gone;
+    if (rows.length > 0) this.exec(`UPDATE vectors SET model = NULL, vector = NULL WHERE ${sql}`, bindings);
+    return rows;
   }
 
   /** The models that documents have, or had, vectors of. */

@@ -106,9 +106,9 @@ export class VectorStore {
   }
 
   remove(rows: SqlCondition): void {
-    const gone = this.rows.remove(rows);
-    this.#removed(gone.vectors);
-    this.#counts?.documentsWent(gone.rows, gone.pieces);
+    const removal = this.rows.remove(rows);
+    this.#removed(removal.vectors);
+    this.#counts?.documentsWent(removal.rows, removal.pieces);
   }
 
   /** Removes the vectors of these documents, which keep their pieces. */
@@ -279,12 +279,12 @@ export class VectorStore {
     return Math.max(1, Math.floor(this.#options.bytes / Math.max(1, dimensions)));
   }
 
-  #removed(gone: readonly VectorName[]): void {
-    if (gone.length === 0) return;
-    for (const { n, model } of gone) {
+  #removed(removal: readonly VectorName[]): void {
+    if (removal.length === 0) return;
+    for (const { n, model } of removal) {
       this.#caches.get(model)?.table.delete(n);
       this.#stored.delete(model);
     }
-    this.#mirror.remove(gone);
+    this.#mirror.remove(removal);
   }
 }

@@ -125,9 +125,9 @@ export class VectorOutbox extends VectorOutboxRows {
 
   async #check(vectors: VectorIndex, rows: readonly OutboxRow[], model: ModelTag): Promise<void> {
     const idOf = ({ n }: OutboxRow) => vectorId(this.#deps.owner(), n, model);
-    const there = await vectors.present(rows.map(idOf));
+    const present = await vectors.present(rows.map(idOf));
     const now = this.now();
-    for (const row of rows) this.#afterCheck(row, there.has(idOf(row)) === (row.wanted === 1), now);
+    for (const row of rows) this.#afterCheck(row, present.has(idOf(row)) === (row.wanted === 1), now);
     this.sweep();
   }
 

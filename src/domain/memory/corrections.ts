@@ -115,10 +115,10 @@ export function restoreIn(
     status: _status,
     externalId: _externalId,
     trust: _trust,
-    ...said
+    ...content
   } = past;
   const changes = {
-    ...said,
+    ...content,
     ...(neverTrue({ ...current, validTo: past.validTo }) && { validTo: current.validTo }),
     ...(past.expiresAt !== null && past.expiresAt < draft.time && { expiresAt: current.expiresAt }),
   };

@@ -54,10 +54,10 @@ export function merged(row: MemoryRow, candidate: NewMemory): Result<Partial<Con
   const changes = { ...changesOf(body, row), status, object, text, dedupeKey, externalId, tags, metadata };
   // A repeated finding does not undo a correction made in review.
   const corrected = row.status !== "active" && row.dedupeKey !== candidate.identity.dedupeKey;
-  const kept = corrected
+  const outcome = corrected
     ? { ...changes, text: row.text, dedupeKey: row.dedupeKey, object: row.object }
     : changes;
-  return ok({ ...kept, ...addedBy(candidate, row, kept) });
+  return ok({ ...outcome, ...addedBy(candidate, row, outcome) });
 }
 
 /** The stored spelling if only capitals, spaces or width differ: what prompts showed before keeps its bytes. */

@@ -50,10 +50,10 @@ const DATED = /^(?:on|at|in|to|from|by|for|with|after|before|until|since|around|
 function sideOf({ base }: PredicateWords): { pair: number; side: number; rest: string } | null {
   const words = base.split(" ");
   for (const length of [3, 2, 1]) {
-    const found = SIDES.get(words.slice(0, length).join(" "));
-    if (found === undefined) continue;
+    const sides = SIDES.get(words.slice(0, length).join(" "));
+    if (sides === undefined) continue;
     const rest = words.slice(length).join(" ");
-    return DATED.test(rest) ? null : { pair: found[0], side: found[1], rest };
+    return DATED.test(rest) ? null : { pair: sides[0], side: sides[1], rest };
   }
   return null;
 }
@@ -85,8 +85,8 @@ export function oppositesOf(
   return {
     thing: claim.thing,
     has: (other, otherObject) => {
-      const said = claimOf(other, otherObject);
-      return said.thing === claim.thing && (isNamed(other) || areOpposite(claim, said));
+      const counter = claimOf(other, otherObject);
+      return counter.thing === claim.thing && (isNamed(other) || areOpposite(claim, counter));
     },
   };
 }

@@ -57,9 +57,9 @@ function withoutInflection(word: string): string {
 /** Reads a predicate in English. A predicate in another language has its words, and denies nothing. */
 export function wordsOf(predicate: string): PredicateWords {
   const whole = ` ${plain(predicate).trim()} `.replaceAll(MORE, " ");
-  const said = whole.replace(DENIAL, " ").replace(STOPPED, " ");
-  const denies = said !== whole;
-  const [first = "", ...rest] = said
+  const claim = whole.replace(DENIAL, " ").replace(STOPPED, " ");
+  const denies = claim !== whole;
+  const [first = "", ...rest] = claim
     .replace(STARTED, " ")
     .split(" ")
     .filter((word) => word !== "" && !ADVERBS.has(word));

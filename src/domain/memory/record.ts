@@ -113,8 +113,8 @@ export function provenanceOf(
   { writtenBy, sources = [], reasons = [], conflictsWith, waitedAs }: Provenance,
   source?: MemorySource,
 ): Provenance | null {
-  const given = [...(source === undefined ? [] : [source]), ...sources];
-  const all = [...new Map(given.map((one) => [JSON.stringify(one), one])).values()];
+  const every = [...(source === undefined ? [] : [source]), ...sources];
+  const all = [...new Map(every.map((one) => [JSON.stringify(one), one])).values()];
   const provenance: Provenance = {
     ...(writtenBy !== undefined && Object.keys(writtenBy).length > 0 && { writtenBy }),
     ...(all.length > 1 && { sources: all.slice(-SOURCES) }),

@@ -51,8 +51,8 @@ function marksOf(text: string): Map<string, Set<string>> {
 function haveSameLetters(fresh: string, stored: string): boolean {
   const known = marksOf(stored);
   return [...marksOf(fresh)].every(([word, letters]) => {
-    const there = known.get(word);
-    return there === undefined || [...letters].every((marked) => there.has(marked));
+    const spellings = known.get(word);
+    return spellings === undefined || [...letters].every((marked) => spellings.has(marked));
   });
 }
 

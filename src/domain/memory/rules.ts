@@ -12,15 +12,15 @@ import { begin, amend, link, goesOn, neverTrue, endAll, NOT_AHEAD, isOver } from
 type Statement = NewMemory & { statedAt?: () => number | null };
 
 /** Remembers one memory: adds a new one, or changes a stored one. */
-export function rememberIn(draft: Draft, owner: Owner, given: Statement): Result<Ruled> {
-  const { before: opposites, candidate } = againstOpposites(draft, given);
+export function rememberIn(draft: Draft, owner: Owner, statement: Statement): Result<Ruled> {
+  const { before: opposites, candidate } = againstOpposites(draft, statement);
   const { body, identity } = candidate;
   if (isOver(body, draft.time))
     return fail("invalid_request", { details: [{ path: "expiresAt", message: NOT_AHEAD }] });
   const externalId = candidate.status === "active" ? body.externalId : undefined;
   const taken = takenBy(draft, externalId, identity.id);
   if (taken !== null) return taken;
-  const contest = contested(draft, owner, { given, candidate, opposites });
+  const contest = contested(draft, owner, { statement, candidate, opposites });
   if ("ruled" in contest) return contest.ruled;
   const { settled } = contest;
   const ruled =
@@ -40,28 +40,28 @@ function contested(
   draft: Draft,
   owner: Owner,
   {
-    given,
+    statement,
     candidate,
     opposites,
-  }: { given: Statement; candidate: NewMemory; opposites: readonly MemoryRow[] },
+  }: { statement: Statement; candidate: NewMemory; opposites: readonly MemoryRow[] },
 ): { ruled: Result<Ruled> } | { settled: NewMemory } {
-  const held = against(draft, candidate);
-  const isContrary = held !== null && !states(held, candidate);
-  const contrary = isContrary ? held : opposites[0];
+  const match = against(draft, candidate);
+  const isContrary = match !== null && !states(match, candidate);
+  const contrary = isContrary ? match : opposites[0];
   if (contrary !== undefined && candidate.policy === "reject") return { ruled: conflict(contrary) };
   if (isContrary && candidate.replaces === false)
-    return { ruled: wait(draft, owner, candidate, { held, reason: REPLACES }) };
-  const stronger = [...(held === null ? [] : [held]), ...opposites].filter(
+    return { ruled: wait(draft, owner, candidate, { match, reason: REPLACES }) };
+  const stronger = [...(match === null ? [] : [match]), ...opposites].filter(
     (row) => candidate.policy !== "lastWriter" && outranks(row.trust, candidate.by.trust),
   );
   const [guarded] = stronger;
   if (guarded === undefined) return { settled: candidate };
-  if (guarded === held && !isContrary) {
-    const provenance = withSources(held, candidate, held.provenance ?? {});
-    return { ruled: ok({ row: amend(draft, held, { provenance }), created: false }) };
+  if (guarded === match && !isContrary) {
+    const provenance = withSources(match, candidate, match.provenance ?? {});
+    return { ruled: ok({ row: amend(draft, match, { provenance }), created: false }) };
   }
-  if (!isStatedSince(given, stronger))
-    return { ruled: wait(draft, owner, candidate, { held: guarded, reason: CONFLICT }) };
+  if (!isStatedSince(statement, stronger))
+    return { ruled: wait(draft, owner, candidate, { match: guarded, reason: CONFLICT }) };
   // The next writer without a statement is held as well.
   return { settled: { ...candidate, by: { ...candidate.by, trust: trustOfRole("user") } } };
 }
@@ -81,7 +81,7 @@ function wait(
   draft: Draft,
   owner: Owner,
   candidate: NewMemory,
-  { held, reason }: { held: MemoryRow; reason: string },
+  { match, reason }: { match: MemoryRow; reason: string },
 ): Result<Ruled> {
   const { by, inQuarantine } = candidate;
   if (inQuarantine === undefined) throw new Error("a writer that is outranked has an identity in quarantine");
@@ -90,7 +90,7 @@ function wait(
     ...candidate,
     identity: inQuarantine,
     status: "quarantined",
-    by: { ...by, reasons, conflictsWith: held.id },
+    by: { ...by, reasons, conflictsWith: match.id },
   });
 }
 
@@ -125,9 +125,9 @@ function addOrReplace(draft: Draft, owner: Owner, candidate: NewMemory): Result<
 function supersede(draft: Draft, owner: Owner, candidate: NewMemory): Result<Ruled> {
   const { body, identity } = candidate;
   const from = validFromOf(body, draft.time);
-  const held = draft.current(identity.id ?? "");
-  const before = held.findLast((row) => row.validFrom <= from);
-  const after = held.find((row) => row.validFrom > from);
+  const rows = draft.current(identity.id ?? "");
+  const before = rows.findLast((row) => row.validFrom <= from);
+  const after = rows.find((row) => row.validFrom > from);
   // A fact that ended, and begins again, is another version.
   const begins = after !== undefined && reaches(body, after) ? after : undefined;
   const same =
@@ -146,9 +146,9 @@ function supersede(draft: Draft, owner: Owner, candidate: NewMemory): Result<Rul
   link(draft, row.id);
   return ok({
     row: draft.version(row.id, row.version) ?? row,
-    created: held.length === 0,
+    created: rows.length === 0,
     // Also after a fact that ended without a successor.
-    replaced: held.length > 0,
+    replaced: rows.length > 0,
     ...(before !== undefined && goesOn(before, from) && { ended: [before] }),
   });
 }

@@ -11,8 +11,8 @@ const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
  * The searched part of a query, without chatter: of all, or of its first and last part. A question about a pasted document is
  * at either end.
  */
-export function searchedQuery(given: string): SearchedQuery {
-  const { query, cut } = withinLimit(given);
+export function searchedQuery(text: string): SearchedQuery {
+  const { query, cut } = withinLimit(text);
   return { query: withoutCourtesy(query), cut };
 }
 

@@ -10,12 +10,12 @@ export function against(draft: Draft, candidate: NewMemory): MemoryRow | null {
   const { body, identity, status } = candidate;
   if (status !== "active") return null;
   if (identity.id === null) return withSameText(draft, candidate);
-  const held = draft.current(identity.id);
-  if (identity.how !== "supersede") return held.at(-1) ?? null;
+  const rows = draft.current(identity.id);
+  if (identity.how !== "supersede") return rows.at(-1) ?? null;
   const from = validFromOf(body, draft.time);
-  const before = held.findLast((row) => row.validFrom <= from);
+  const before = rows.findLast((row) => row.validFrom <= from);
   if (before !== undefined && goesOn(before, from)) return before;
-  const after = held.find((row) => row.validFrom > from);
+  const after = rows.find((row) => row.validFrom > from);
   return after !== undefined && reaches(body, after) && states(after, candidate) ? after : null;
 }
 

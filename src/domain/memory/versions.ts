@@ -29,18 +29,18 @@ export const changesAnything = (row: MemoryRow, changes: Partial<MemoryRow>): bo
 
 /** The version of a memory that is true now; else the last one. */
 export function currentOf(draft: Draft, id: string): MemoryRow | null {
-  const held = draft.current(id);
-  return held.findLast(({ validFrom }) => validFrom <= draft.time) ?? held.at(-1) ?? null;
+  const rows = draft.current(id);
+  return rows.findLast(({ validFrom }) => validFrom <= draft.time) ?? rows.at(-1) ?? null;
 }
 
 export function begin(draft: Draft, owner: Owner, candidate: NewMemory): MemoryRow {
   const { id } = candidate.identity;
-  const held = id === null ? [] : draft.current(id);
+  const rows = id === null ? [] : draft.current(id);
   // The rows of an expired memory may still exist.
-  if (id !== null && held.length === 0) draft.forget(id);
+  if (id !== null && rows.length === 0) draft.forget(id);
   const fresh = newRow(owner, candidate, { id, version: draft.nextVersion(), time: draft.time });
   // A changed fact keeps its place in lists, so that a reader of pages misses none.
-  const createdAt = held.reduce((first, row) => Math.min(first, row.createdAt), fresh.createdAt);
+  const createdAt = rows.reduce((first, row) => Math.min(first, row.createdAt), fresh.createdAt);
   const row = { ...fresh, createdAt };
   draft.put(row);
   return row;
@@ -67,9 +67,9 @@ export function amend(draft: Draft, row: MemoryRow, changes: Partial<MemoryRow>)
 
 /** Sets in each version which one is true after it. */
 export function link(draft: Draft, id: string): void {
-  const held = draft.current(id);
-  for (const [i, row] of held.entries()) {
-    const [supersededAt, supersededBy] = [held[i + 1]?.validFrom ?? null, held[i + 1]?.version ?? null];
+  const rows = draft.current(id);
+  for (const [i, row] of rows.entries()) {
+    const [supersededAt, supersededBy] = [rows[i + 1]?.validFrom ?? null, rows[i + 1]?.version ?? null];
     if (row.supersededAt !== supersededAt || row.supersededBy !== supersededBy)
       draft.put({ ...row, supersededAt, supersededBy });
   }

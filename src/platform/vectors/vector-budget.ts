@@ -14,7 +14,7 @@ const KEEP_MS = 60_000;
 export class VectorBudget {
   #bytes: number;
   /** The least recently used first. */
-  readonly #held = new Map<DroppableVectors, { owner: string; usedAt: number }>();
+  readonly #holders = new Map<DroppableVectors, { owner: string; usedAt: number }>();
 
   constructor(bytes: number) {
     this.#bytes = bytes;
@@ -30,7 +30,7 @@ export class VectorBudget {
   }
 
   get heldBytes(): number {
-    return sumOf(this.#held.keys());
+    return sumOf(this.#holders.keys());
   }
 
   /** True if `makeRoom` would succeed. */
@@ -54,24 +54,24 @@ export class VectorBudget {
 
   #idle(now: number): DroppableVectors[] {
     // The absolute distance, as clocks may be set back.
-    return [...this.#held].flatMap(([vectors, { usedAt }]) =>
+    return [...this.#holders].flatMap(([vectors, { usedAt }]) =>
       Math.abs(now - usedAt) >= KEEP_MS ? [vectors] : [],
     );
   }
 
   /** Counts vectors of an object, which must fit, as the most recently used. */
   hold(vectors: DroppableVectors, { owner, now }: { owner: string; now: number }): void {
-    this.#held.delete(vectors);
-    this.#held.set(vectors, { owner, usedAt: now });
+    this.#holders.delete(vectors);
+    this.#holders.set(vectors, { owner, usedAt: now });
   }
 
   release(vectors: DroppableVectors): void {
-    if (this.#held.delete(vectors)) vectors.drop();
+    if (this.#holders.delete(vectors)) vectors.drop();
   }
 
   /** Drops all vectors of an object, those of its former instance too. */
   releaseAll(owner: string): void {
-    for (const [vectors, held] of this.#held) if (held.owner === owner) this.release(vectors);
+    for (const [vectors, holder] of this.#holders) if (holder.owner === owner) this.release(vectors);
   }
 }
 

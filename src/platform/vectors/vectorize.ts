@@ -39,11 +39,11 @@ export class VectorizeIndex implements VectorIndex {
   }
 
   async present(ids: readonly string[]): Promise<Set<string>> {
-    const there = new Set<string>();
+    const present = new Set<string>();
     for (const batch of batches([...new Set(ids)], limits.gets))
       for (const { id } of await withDeadline(this.#binding.getByIds(batch), this.#within.read))
-        there.add(id);
-    return there;
+        present.add(id);
+    return present;
   }
 
   async query(
@@ -92,9 +92,9 @@ async function filterOf({ kinds, ...equal }: VectorQuery["filter"]): Promise<Vec
   return { ...fields, kind: { $in: await Promise.all(kinds.map(indexable)) } };
 }
 
-async function fieldsOf(given: Record<string, string | undefined>): Promise<Record<string, string>> {
+async function fieldsOf(texts: Record<string, string | undefined>): Promise<Record<string, string>> {
   const fields: Record<string, string> = {};
-  for (const [name, text] of Object.entries(given))
+  for (const [name, text] of Object.entries(texts))
     if (text !== undefined) fields[name] = await indexable(text);
   return fields;
 }
