@@ -1,4 +1,4 @@
-type Binding = SqlStorageValue | Uint8Array;
+type Binding = SqlStorageValue | Uint8Array | Uint16Array;
 type Place = Binding | SqlPart;
 
 /** A part of a statement, with the values of its own `?`. */

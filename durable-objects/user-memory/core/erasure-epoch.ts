@@ -15,7 +15,7 @@ export class ErasureEpoch extends SqlStore {
 
   /** Grows with each erasure of the user. Nothing of an earlier epoch may be written. */
   get current(): number {
-    return this.value("SELECT epoch FROM erasure_epoch");
+    return this.sql.value`SELECT epoch FROM erasure_epoch`;
   }
 
   /**
@@ -28,21 +28,19 @@ export class ErasureEpoch extends SqlStore {
 
   /** Versions of memories up to this one are erased, in every store. */
   get erasedUpTo(): number {
-    return this.value("SELECT erased_up_to FROM erasure_epoch");
+    return this.sql.value`SELECT erased_up_to FROM erasure_epoch`;
   }
 
   /** Begins the first epoch of a new storage. */
   begin(now: number): void {
-    this.exec("UPDATE erasure_epoch SET epoch = ?", [now]);
+    this.sql.run`UPDATE erasure_epoch SET epoch = ${now}`;
   }
 
   /** Takes over the end of the last erasure from D1, as this storage may have been set back. */
   reach({ epoch, upTo }: { epoch: number; upTo: number }): void {
     const before = this.current;
-    this.exec("UPDATE erasure_epoch SET epoch = MAX(epoch, ?), erased_up_to = MAX(erased_up_to, ?)", [
-      epoch,
-      upTo,
-    ]);
+    this.sql.run`
+      UPDATE erasure_epoch SET epoch = MAX(epoch, ${epoch}), erased_up_to = MAX(erased_up_to, ${upTo})`;
     if (epoch <= before) return;
     this.#raisedBy += epoch - before;
     this.#raised();
@@ -50,6 +48,6 @@ export class ErasureEpoch extends SqlStore {
 
   /** Begins the next epoch, after this version. Returns it. */
   next(upTo: number): number {
-    return this.value("UPDATE erasure_epoch SET epoch = epoch + 1, erased_up_to = ? RETURNING epoch", [upTo]);
+    return this.sql.value`UPDATE erasure_epoch SET epoch = epoch + 1, erased_up_to = ${upTo} RETURNING epoch`;
   }
 }

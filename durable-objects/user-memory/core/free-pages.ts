@@ -29,9 +29,9 @@ export class FreePages extends SqlStore {
 
   /** Stores the peak, before something is removed. */
   note(): void {
-    if (this.sql.databaseSize <= this.#peak) return;
-    const peak = Math.ceil(this.sql.databaseSize / PEAK_STEP) * PEAK_STEP;
-    this.exec("UPDATE free_pages SET peak = ?1 WHERE peak < ?1", [peak]);
+    if (this.sql.storage.databaseSize <= this.#peak) return;
+    const peak = Math.ceil(this.sql.storage.databaseSize / PEAK_STEP) * PEAK_STEP;
+    this.sql.run`UPDATE free_pages SET peak = ${peak} WHERE peak < ${peak}`;
     this.#peak = this.#row().peak;
   }
 
@@ -42,11 +42,10 @@ export class FreePages extends SqlStore {
 
   /** Bytes that zeros take up, from the first row and the last: rows are written and removed in order. */
   get bytes(): number {
-    const last = this.row<{ before: number; bytes: number }>(
-      `SELECT rowid - (SELECT MIN(rowid) FROM zeros) AS before, LENGTH(bytes) AS bytes
-       FROM zeros ORDER BY rowid DESC LIMIT 1`,
-    );
-    return last === null ? 0 : last.before * ROW_PAGES * PAGE + last.bytes;
+    const [last] = this.sql.rows<{ before: number; bytes: number }>`
+      SELECT rowid - (SELECT MIN(rowid) FROM zeros) AS before, LENGTH(bytes) AS bytes
+      FROM zeros ORDER BY rowid DESC LIMIT 1`;
+    return last === undefined ? 0 : last.before * ROW_PAGES * PAGE + last.bytes;
   }
 
   /** The round that overwrites all pages free by now. */
@@ -68,22 +67,21 @@ export class FreePages extends SqlStore {
     const { peak, filled } = this.#row();
     if (filled === 0) {
       let rows = 0;
-      for (; rows < this.#rows && this.sql.databaseSize < peak; rows++) {
-        const pages = Math.min(ROW_PAGES, Math.ceil((peak - this.sql.databaseSize) / PAGE));
-        this.exec("INSERT INTO zeros (bytes) VALUES (zeroblob(?))", [bytesIn(pages)]);
+      for (; rows < this.#rows && this.sql.storage.databaseSize < peak; rows++) {
+        const pages = Math.min(ROW_PAGES, Math.ceil((peak - this.sql.storage.databaseSize) / PAGE));
+        this.sql.run`INSERT INTO zeros (bytes) VALUES (zeroblob(${bytesIn(pages)}))`;
       }
-      if (rows < this.#rows) this.exec("UPDATE free_pages SET filled = 1");
+      if (rows < this.#rows) this.sql.run`UPDATE free_pages SET filled = 1`;
       return;
     }
-    this.exec("DELETE FROM zeros WHERE rowid IN (SELECT rowid FROM zeros ORDER BY rowid LIMIT ?)", [
-      this.#rows,
-    ]);
-    if (!this.selects("SELECT 1 FROM zeros LIMIT 1"))
-      this.exec("UPDATE free_pages SET filled = 0, rounds = rounds + 1");
+    this.sql.run`
+      DELETE FROM zeros WHERE rowid IN (SELECT rowid FROM zeros ORDER BY rowid LIMIT ${this.#rows})`;
+    if (!this.sql.has`SELECT 1 FROM zeros LIMIT 1`)
+      this.sql.run`UPDATE free_pages SET filled = 0, rounds = rounds + 1`;
   }
 
   #row(): Row {
-    return this.one<Row>("SELECT * FROM free_pages");
+    return this.sql.one<Row>`SELECT * FROM free_pages`;
   }
 }
 

@@ -19,8 +19,8 @@ export class OwnerRecord extends SqlStore implements Erasable {
     // A transaction may roll back a write, so only a read row is certain.
     this.#known = this.get()?.hash === hash;
     if (this.#known) return null;
-    this.exec("DELETE FROM owner");
-    this.exec("INSERT INTO owner (id, hash, due_at) VALUES (?, ?, ?)", [id, hash, dueAt]);
+    this.sql.run`DELETE FROM owner`;
+    this.sql.run`INSERT INTO owner (id, hash, due_at) VALUES (${id}, ${hash}, ${dueAt})`;
     return dueAt;
   }
 
@@ -30,29 +30,29 @@ export class OwnerRecord extends SqlStore implements Erasable {
 
   /** The user; null before the first write. */
   get(): Owner | null {
-    return this.row<Owner>("SELECT hash, id FROM owner");
+    return this.sql.rows<Owner>`SELECT hash, id FROM owner`[0] ?? null;
   }
 
   /** The user, if the row in the catalogue is due by this time. */
   uncatalogued(by: number): Owner | null {
-    return this.row<Owner>("SELECT hash, id FROM owner WHERE due_at <= ?", [by]);
+    return this.sql.rows<Owner>`SELECT hash, id FROM owner WHERE due_at <= ${by}`[0] ?? null;
   }
 
   catalogued(): void {
-    this.exec("UPDATE owner SET due_at = NULL");
+    this.sql.run`UPDATE owner SET due_at = NULL`;
   }
 
   /** Writes the user's row again, which D1 may have lost. */
   catalogueAgain(dueAt: number): void {
-    this.exec("UPDATE owner SET due_at = ?", [dueAt]);
+    this.sql.run`UPDATE owner SET due_at = ${dueAt}`;
   }
 
   putOff(until: number): void {
-    this.exec("UPDATE owner SET due_at = ? WHERE due_at IS NOT NULL", [until]);
+    this.sql.run`UPDATE owner SET due_at = ${until} WHERE due_at IS NOT NULL`;
   }
 
   nextDue(): number | null {
-    return this.value<number | null>("SELECT MIN(due_at) FROM owner");
+    return this.sql.value<number | null>`SELECT MIN(due_at) FROM owner`;
   }
 
   /** An erasure of the user has removed the row. */

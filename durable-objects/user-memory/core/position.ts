@@ -1,4 +1,4 @@
-import type { SqlCondition } from "./sql-condition.ts";
+import { part, type SqlPart } from "../../storage/sql.ts";
 
 /**
  * A message's position is `thread number × 2^31 + seq`: one integer key, so that an append writes one row and
@@ -23,14 +23,9 @@ export const MEMORIES: PositionRange = [0, FIRST_POSITION - 1];
 export const MESSAGES: PositionRange = [FIRST_POSITION, Number.MAX_SAFE_INTEGER];
 
 /** The rows of some documents, in a table whose rowid is the document's number. */
-export const rowsIn = (range: PositionRange): SqlCondition => ({
-  sql: "rowid BETWEEN ? AND ?",
-  bindings: [...range],
-});
-export const rowsOf = (numbers: readonly number[]): SqlCondition => ({
-  sql: "rowid IN (SELECT value FROM json_each(?))",
-  bindings: [JSON.stringify(numbers)],
-});
+export const rowsIn = ([from, to]: PositionRange): SqlPart => part`rowid BETWEEN ${from} AND ${to}`;
+export const rowsOf = (numbers: readonly number[]): SqlPart =>
+  part`rowid IN (SELECT value FROM json_each(${JSON.stringify(numbers)}))`;
 
 /** A stretch of a thread's messages that one thread owns: seqs from one to the other, both included. */
 export type Segment = { n: number; from: number; to: number };

@@ -31,21 +31,19 @@ export class Removals extends SqlStore {
     { ids, erasure }: { ids: readonly string[] | null; erasure?: true },
   ): void {
     this.#prune();
-    for (let i = 0; i < (ids?.length ?? 1); i += IDS)
-      this.exec("INSERT INTO removals (kind, n, at, ids, erasure) VALUES (?, ?, ?, ?, ?)", [
-        order,
-        next(),
-        this.#now(),
-        JSON.stringify(ids?.slice(i, i + IDS) ?? null),
-        erasure === true ? 1 : 0,
-      ]);
+    for (let i = 0; i < (ids?.length ?? 1); i += IDS) {
+      const some = JSON.stringify(ids?.slice(i, i + IDS) ?? null);
+      this.sql.run`
+        INSERT INTO removals (kind, n, at, ids, erasure)
+        VALUES (${order}, ${next()}, ${this.#now()}, ${some}, ${erasure === true ? 1 : 0})`;
+    }
   }
 
   between(order: ChangeOrder, [after, upTo]: readonly [number, number], limit: number): Removal[] {
-    return this.rows<Row>(
-      "SELECT n, at, ids, erasure FROM removals WHERE kind = ? AND n > ? AND n <= ? ORDER BY n LIMIT ?",
-      [order, after, upTo, limit],
-    ).map(({ n, at, ids, erasure }) => ({
+    const rows = this.sql.rows<Row>`
+      SELECT n, at, ids, erasure FROM removals
+      WHERE kind = ${order} AND n > ${after} AND n <= ${upTo} ORDER BY n LIMIT ${limit}`;
+    return rows.map(({ n, at, ids, erasure }) => ({
       n,
       at,
       ids: JSON.parse(ids) as string[] | null,
@@ -55,44 +53,38 @@ export class Removals extends SqlStore {
 
   /** The last number of an order; 0 if nothing was removed. */
   last(order: ChangeOrder): number {
-    return this.value(
-      `SELECT MAX(ifnull((SELECT MAX(n) FROM removals WHERE kind = ?1), 0),
-         ifnull((SELECT n FROM removals_pruned WHERE kind = ?1), 0))`,
-      [order],
-    );
+    return this.sql.value`
+      SELECT MAX(ifnull((SELECT MAX(n) FROM removals WHERE kind = ${order}), 0),
+        ifnull((SELECT n FROM removals_pruned WHERE kind = ${order}), 0))`;
   }
 
   /** A reader who stands before this number has missed removals. */
   prunedUpTo(order: ChangeOrder): number {
-    return this.row<{ n: number }>("SELECT n FROM removals_pruned WHERE kind = ?", [order])?.n ?? 0;
+    return this.sql.column<number>`SELECT n FROM removals_pruned WHERE kind = ${order}`[0] ?? 0;
   }
 
   /** Counts the things that were removed since a time: each id, all that went at once as one. */
   countSince(order: ChangeOrder, at: number): number {
-    return this.value(
-      `SELECT ifnull(SUM(ifnull(json_array_length(ids), 1)), 0) FROM removals
-       WHERE kind = ? AND at > ? AND erasure = 0`,
-      [order, at],
-    );
+    return this.sql.value`
+      SELECT ifnull(SUM(ifnull(json_array_length(ids), 1)), 0) FROM removals
+      WHERE kind = ${order} AND at > ${at} AND erasure = 0`;
   }
 
   /** True if an erasure began since a time. */
   erasedSince(at: number): boolean {
-    return this.selects("SELECT 1 FROM removals WHERE at > ? AND erasure = 1 LIMIT 1", [at]);
+    return this.sql.has`SELECT 1 FROM removals WHERE at > ${at} AND erasure = 1 LIMIT 1`;
   }
 
   /** Numbers up to this one are used up: a reader who stands before it begins anew. */
   skipTo(order: ChangeOrder, n: number): void {
-    this.exec("INSERT OR REPLACE INTO removals_pruned (kind, n) VALUES (?, ?)", [order, n]);
+    this.sql.run`INSERT OR REPLACE INTO removals_pruned (kind, n) VALUES (${order}, ${n})`;
   }
 
   #prune(): void {
-    const old = this.rows<{ kind: ChangeOrder; n: number }>(
-      "SELECT kind, MAX(n) AS n FROM removals WHERE at < ? GROUP BY kind",
-      [this.#now() - LIFE_MS],
-    );
+    const old = this.sql.rows<{ kind: ChangeOrder; n: number }>`
+      SELECT kind, MAX(n) AS n FROM removals WHERE at < ${this.#now() - LIFE_MS} GROUP BY kind`;
     for (const { kind, n } of old) {
-      this.exec("DELETE FROM removals WHERE kind = ? AND n <= ?", [kind, n]);
+      this.sql.run`DELETE FROM removals WHERE kind = ${kind} AND n <= ${n}`;
       this.skipTo(kind, n);
     }
   }

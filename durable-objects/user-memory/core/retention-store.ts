@@ -26,17 +26,16 @@ const NEW: State = { tenant: null, own: {}, dueAt: null, noted: {}, last: null }
 /** The rules of retention of this user, and how far they are applied. Owns the SQL of `retention`. */
 export class RetentionStore extends SqlStore {
   get(): State | null {
-    const row = this.row<Row>("SELECT * FROM retention");
-    return (
-      row && {
-        // Stored as they are written below.
-        tenant: row.tenant === null ? null : (JSON.parse(row.tenant) as Retention),
-        own: JSON.parse(row.own) as Retention,
-        dueAt: row.due_at,
-        noted: JSON.parse(row.noted) as Noted,
-        last: row.last === null ? null : (JSON.parse(row.last) as State["last"]),
-      }
-    );
+    const [row] = this.sql.rows<Row>`SELECT * FROM retention`;
+    if (row === undefined) return null;
+    return {
+      // Stored as they are written below.
+      tenant: row.tenant === null ? null : (JSON.parse(row.tenant) as Retention),
+      own: JSON.parse(row.own) as Retention,
+      dueAt: row.due_at,
+      noted: JSON.parse(row.noted) as Noted,
+      last: row.last === null ? null : (JSON.parse(row.last) as State["last"]),
+    };
   }
 
   plan(): RetentionPlan {
@@ -46,18 +45,11 @@ export class RetentionStore extends SqlStore {
 
   set(change: Partial<State>): void {
     const state = this.get();
+    if (state === null) this.sql.run`INSERT INTO retention (own, noted) VALUES ('{}', '{}')`;
     const { tenant, own, dueAt, noted, last } = { ...(state ?? NEW), ...change };
-    const statement =
-      state === null
-        ? "INSERT INTO retention (tenant, own, due_at, noted, last) VALUES (?, ?, ?, ?, ?)"
-        : "UPDATE retention SET tenant = ?, own = ?, due_at = ?, noted = ?, last = ?";
-    this.exec(statement, [
-      tenant && JSON.stringify(tenant),
-      JSON.stringify(own),
-      dueAt,
-      JSON.stringify(noted),
-      last && JSON.stringify(last),
-    ]);
+    this.sql.run`
+      UPDATE retention SET tenant = ${tenant && JSON.stringify(tenant)}, own = ${JSON.stringify(own)},
+        due_at = ${dueAt}, noted = ${JSON.stringify(noted)}, last = ${last && JSON.stringify(last)}`;
   }
 
   /** A rule is new or changed. Returns when it is applied. */

@@ -1,6 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
-import type { SqlPart } from "../../storage/sql.ts";
+import { part, raw, Sql, type SqlPart } from "../../storage/sql.ts";
 
 const dialect = new SQLiteSyncDialect();
 
@@ -15,11 +15,12 @@ export function toSqlCondition(condition: SQL | undefined): SqlCondition {
 }
 
 /**
- * SQL of the rows of a table whose column has one of the values of a JSON array, a binding; a value that is there twice has its
- * row twice. `IN` would read three rows for each value instead of two.
+ * The rows of a table whose column has one of these values; a value that is there twice has its row twice. `IN` would read three
+ * rows for each value instead of two.
  */
-export const chosenFrom = (table: string, column: string): string =>
-  `(SELECT value AS chosen FROM json_each(?)) CROSS JOIN ${table} ON ${column} = chosen`;
+export const chosenFrom = (table: string, column: string, values: readonly (string | number)[]): SqlPart =>
+  part`(SELECT value AS chosen FROM json_each(${JSON.stringify(values)}))
+    CROSS JOIN ${raw(table)} ON ${raw(column)} = chosen`;
 
 /** The one of these statements that selects the fewest rows, if these are `most` at most; null otherwise. */
 export function narrowest<Select extends SqlPart>(
@@ -30,23 +31,10 @@ export function narrowest<Select extends SqlPart>(
   let best: Select | null = null;
   let fewest = most;
   for (const select of selects) {
-    const { rows } = sql
-      .exec<{ rows: number }>(
-        `SELECT COUNT(*) AS "rows" FROM (${select.sql} LIMIT ?)`,
-        ...select.bindings,
-        fewest + 1,
-      )
-      .one();
+    const rows = new Sql(sql).value<number>`SELECT COUNT(*) FROM (${select} LIMIT ${fewest + 1})`;
     if (rows > fewest) continue;
     fewest = rows;
     best = select;
   }
   return best;
 }
-
-/** The values of a statement's only column. */
-export const columnOf = <T extends string | number>(
-  sql: SqlStorage,
-  statement: string,
-  ...bindings: (string | number)[]
-): T[] => Array.from(sql.exec(statement, ...bindings).raw<[T]>(), ([value]) => value);

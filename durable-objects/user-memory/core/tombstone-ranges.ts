@@ -17,34 +17,33 @@ export class TombstoneRanges extends SqlStore {
   add(range: PositionRange, erasure: string | null): PositionRange | null {
     const [first, last] = this.staying(range);
     if (first > last) return null;
-    this.exec("INSERT INTO tombstones (first, last, erasure) VALUES (?, ?, ?)", [first, last, erasure]);
+    this.sql.run`INSERT INTO tombstones (first, last, erasure) VALUES (${first}, ${last}, ${erasure})`;
     return [first, last];
   }
 
   /** The part of a range, within one thread, without a tombstone. Its end is before its beginning if there is none. */
   staying([from, to]: PositionRange): PositionRange {
-    const first = this.value<number | null>("SELECT MIN(first) FROM tombstones WHERE first BETWEEN ? AND ?", [
-      positionOf(threadNumberOf(from), 0),
-      to,
-    ]);
+    const begin = positionOf(threadNumberOf(from), 0);
+    const first = this.sql.value<number | null>`
+      SELECT MIN(first) FROM tombstones WHERE first BETWEEN ${begin} AND ${to}`;
     return first === null ? [from, to] : [from, first - 1];
   }
 
   /** The least of all; null if there is none. */
   next(): Tombstone | null {
-    const row = this.row<Row>("SELECT * FROM tombstones LIMIT 1");
-    return row && { range: [row.first, row.last], erasure: row.erasure };
+    const [row] = this.sql.rows<Row>`SELECT * FROM tombstones LIMIT 1`;
+    return row === undefined ? null : { range: [row.first, row.last], erasure: row.erasure };
   }
 
   all(): PositionRange[] {
-    return this.rows<Row>("SELECT * FROM tombstones").map(({ first, last }) => [first, last]);
+    return this.sql.rows<Row>`SELECT * FROM tombstones`.map(({ first, last }) => [first, last]);
   }
 
   isAwaitedBy(erasure: string): boolean {
-    return this.selects("SELECT 1 FROM tombstones WHERE erasure = ? LIMIT 1", [erasure]);
+    return this.sql.has`SELECT 1 FROM tombstones WHERE erasure = ${erasure} LIMIT 1`;
   }
 
   remove([first]: PositionRange): void {
-    this.exec("DELETE FROM tombstones WHERE first = ?", [first]);
+    this.sql.run`DELETE FROM tombstones WHERE first = ${first}`;
   }
 }

@@ -9,6 +9,7 @@ import type { MemoryStatus } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
 import { type AuditLog, writeEvent } from "../../../src/platform/d1/audit-log.ts";
 import { filterConditions } from "../../../src/platform/d1/memory-filter.ts";
+import { raw } from "../../storage/sql.ts";
 import { toSqlCondition } from "../core/sql-condition.ts";
 import { SqlStore } from "../core/sql-store.ts";
 import type { IntentLog } from "./intent-log.ts";
@@ -30,11 +31,11 @@ const LISTED_MS = 24 * 60 * 60 * 1000;
 const SLICE = 200;
 
 /** Memories for review: index `memories_reviewed`. */
-const REVIEWED = "status <> 'active' AND corrected_at IS NULL";
+const REVIEWED = raw("status <> 'active' AND corrected_at IS NULL");
 type Reviewed = Exclude<MemoryStatus, "active">;
 
 /** Present and future versions with an expiry: index `memories_by_expiry`. */
-const EXPIRING = "expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL";
+const EXPIRING = raw("expires_at IS NOT NULL AND corrected_at IS NULL AND superseded_at IS NULL");
 
 /**
  * Memories whose time comes: those with an expiry, and those that wait for review. One that waits in quarantine for too long
@@ -63,10 +64,8 @@ export class DueMemories extends SqlStore {
 
   /** Ids of the memories to delete, at most `limit` of each kind: expired ones, and those that were listed for a day. */
   over(now: number, limit: number): string[] {
-    const expired = this.column<string>(
-      `SELECT id FROM memories WHERE ${EXPIRING} AND expires_at < ? ORDER BY expires_at LIMIT ?`,
-      [now, limit],
-    );
+    const expired = this.sql.column<string>`
+      SELECT id FROM memories WHERE ${EXPIRING} AND expires_at < ${now} ORDER BY expires_at LIMIT ${limit}`;
     const listed = this.#unchangedSince("expired", now - LISTED_MS, limit);
     return [...expired, ...listed].filter((id) => !this.#deps.log.hasPendingFor(id));
   }
@@ -89,7 +88,7 @@ export class DueMemories extends SqlStore {
 
   /** The time of the next expiry, end of a wait, or deletion of a listed memory; null if there is none. */
   nextDue(): number | null {
-    const expiry = this.value<number | null>(`SELECT MIN(expires_at) FROM memories WHERE ${EXPIRING}`);
+    const expiry = this.sql.value<number | null>`SELECT MIN(expires_at) FROM memories WHERE ${EXPIRING}`;
     const [waiting, expired] = [this.#oldest("quarantined"), this.#oldest("expired")];
     const due = Math.min(
       expiry ?? Infinity,
@@ -102,11 +101,9 @@ export class DueMemories extends SqlStore {
   /** Counts what waits and what is expired. `nextExpiry`: when the oldest one that waits expires. */
   counts(now: number): { waiting: number; expired: number; nextExpiry?: number } {
     // Reads a row of the index for each.
-    const rows = this.rows<{ status: Reviewed; n: number }>(
-      `SELECT status, COUNT(*) AS n FROM memories INDEXED BY memories_reviewed
-       WHERE ${REVIEWED} AND (expires_at IS NULL OR expires_at >= ?) GROUP BY status`,
-      [now],
-    );
+    const rows = this.sql.rows<{ status: Reviewed; n: number }>`
+      SELECT status, COUNT(*) AS n FROM memories INDEXED BY memories_reviewed
+      WHERE ${REVIEWED} AND (expires_at IS NULL OR expires_at >= ${now}) GROUP BY status`;
     const counts = new Map(rows.map(({ status, n }) => [status, n]));
     const waiting = counts.get("quarantined") ?? 0;
     const oldest = waiting === 0 ? null : this.#oldest("quarantined");
@@ -124,13 +121,12 @@ export class DueMemories extends SqlStore {
   ): { memories: Reviewing[]; next?: ReviewPlace } {
     const { table } = this.#deps;
     const { upTo = table.clock.lastVersion(), at = Number.MIN_SAFE_INTEGER, version = 0 } = after ?? {};
-    const { sql, bindings } = toSqlCondition(and(...filterConditions(filter)));
-    const rows = this.rows<{ id: string; at: number; version: number }>(
-      `SELECT id, recorded_at AS at, version FROM memories INDEXED BY memories_reviewed
-       WHERE ${REVIEWED} AND status = 'quarantined' AND (recorded_at, version) > (?, ?) AND version <= ?
-         AND (expires_at IS NULL OR expires_at >= ?) AND ${sql} ORDER BY recorded_at, version LIMIT ?`,
-      [at, version, upTo, now, ...bindings, limit + 1],
-    );
+    const rows = this.sql.rows<{ id: string; at: number; version: number }>`
+      SELECT id, recorded_at AS at, version FROM memories INDEXED BY memories_reviewed
+      WHERE ${REVIEWED} AND status = 'quarantined' AND (recorded_at, version) > (${at}, ${version})
+        AND version <= ${upTo} AND (expires_at IS NULL OR expires_at >= ${now})
+        AND ${toSqlCondition(and(...filterConditions(filter)))}
+      ORDER BY recorded_at, version LIMIT ${limit + 1}`;
     const slice = rows.slice(0, limit);
     const last = rows.length > limit ? slice.at(-1) : undefined;
     return {
@@ -141,18 +137,16 @@ export class DueMemories extends SqlStore {
 
   /** Ids of memories of a status that have not changed since before a time, the oldest first. */
   #unchangedSince(status: Reviewed, before: number, limit: number): string[] {
-    return this.column(
-      `SELECT id FROM memories INDEXED BY memories_reviewed
-       WHERE ${REVIEWED} AND status = ? AND recorded_at < ? ORDER BY recorded_at LIMIT ?`,
-      [status, before, limit],
-    );
+    return this.sql.column`
+      SELECT id FROM memories INDEXED BY memories_reviewed
+      WHERE ${REVIEWED} AND status = ${status} AND recorded_at < ${before}
+      ORDER BY recorded_at LIMIT ${limit}`;
   }
 
   /** The time of the last change of the memory of a status that has not changed for longest; null if there is none. */
   #oldest(status: Reviewed): number | null {
-    return this.value(
-      `SELECT MIN(recorded_at) FROM memories INDEXED BY memories_reviewed WHERE ${REVIEWED} AND status = ?`,
-      [status],
-    );
+    return this.sql.value`
+      SELECT MIN(recorded_at) FROM memories INDEXED BY memories_reviewed
+      WHERE ${REVIEWED} AND status = ${status}`;
   }
 }

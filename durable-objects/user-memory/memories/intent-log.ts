@@ -2,6 +2,7 @@ import { FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { KeptAnswer } from "../../storage/idempotency-store.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
+import { part } from "../../storage/sql.ts";
 import { SqlStore } from "../core/sql-store.ts";
 
 /** A write of memories that D1 has not confirmed yet. Applying it twice is the same as once. */
@@ -41,37 +42,29 @@ export class IntentLog extends SqlStore {
   /** Logs an intent, with the time of its first retry. */
   note(intent: Intent, now: number): NotedIntent {
     const { owner, put, forget, answer } = intent;
-    const n = Math.max(this.value("SELECT COALESCE(MAX(n), 0) FROM intents"), this.#last) + 1;
+    const n = Math.max(this.sql.value`SELECT COALESCE(MAX(n), 0) FROM intents`, this.#last) + 1;
     this.#last = n;
     const [first = "[]", ...others] = parts(put);
     const [ids, all] = forget === "all" ? [[], 1] : [forget, 0];
-    this.exec(
-      `INSERT INTO intents (n, put, owner, forgotten, forgets_all, answer, attempts, due_at)
-       VALUES (?, ?, ?, ?, ?, ?, 0, ?)`,
-      [
-        n,
-        first,
-        JSON.stringify(owner),
-        JSON.stringify(ids),
-        all,
-        answer === undefined ? null : JSON.stringify(answer),
-        now + FIRST_RETRY_MS,
-      ],
-    );
+    const saved = answer === undefined ? null : JSON.stringify(answer);
+    this.sql.run`
+      INSERT INTO intents (n, put, owner, forgotten, forgets_all, answer, attempts, due_at)
+      VALUES (${n}, ${first}, ${JSON.stringify(owner)}, ${JSON.stringify(ids)}, ${all}, ${saved}, 0,
+        ${now + FIRST_RETRY_MS})`;
     for (const part of others)
-      this.exec("INSERT INTO intents (n, put, forgotten) VALUES (?, ?, '[]')", [n, part]);
+      this.sql.run`INSERT INTO intents (n, put, forgotten) VALUES (${n}, ${part}, '[]')`;
     this.#pending = null;
     return { ...intent, n };
   }
 
   /** The next intent after this one; null if there is none. */
   after(n: number): number | null {
-    return this.value<number | null>("SELECT MIN(n) FROM intents WHERE n > ?", [n]);
+    return this.sql.value<number | null>`SELECT MIN(n) FROM intents WHERE n > ${n}`;
   }
 
   /** An intent with what is left of it; null if it was cleared. */
   read(n: number): NotedIntent | null {
-    const rows = this.rows<Row>("SELECT * FROM intents WHERE n = ? ORDER BY rowid", [n]);
+    const rows = this.sql.rows<Row>`SELECT * FROM intents WHERE n = ${n} ORDER BY rowid`;
     const [first] = rows;
     if (first?.owner == null) return null;
     this.#last = Math.max(this.#last, n);
@@ -87,70 +80,66 @@ export class IntentLog extends SqlStore {
   /** True if a write of this memory is pending. */
   hasPendingFor(memoryId: string): boolean {
     this.#pending ??= new Set(
-      this.column<string>(
-        `SELECT value ->> '$.id' FROM intents, json_each(put)
-         UNION ALL SELECT value FROM intents, json_each(forgotten)`,
-      ),
+      this.sql.column<string>`
+        SELECT value ->> '$.id' FROM intents, json_each(put)
+        UNION ALL SELECT value FROM intents, json_each(forgotten)`,
     );
     return this.#pending.has(memoryId);
   }
 
   /** The lowest version that a pending write puts; Infinity without one. */
   firstVersion(): number {
-    const first = "SELECT MIN(value ->> '$.version') FROM intents, json_each(put)";
-    return this.value<number | null>(first) ?? Infinity;
+    return (
+      this.sql.value<number | null>`SELECT MIN(value ->> '$.version') FROM intents, json_each(put)` ??
+      Infinity
+    );
   }
 
   /** True if a deletion of all memories is pending. */
   forgetsAll(): boolean {
-    return this.selects("SELECT 1 FROM intents WHERE forgets_all = 1 LIMIT 1");
+    return this.sql.has`SELECT 1 FROM intents WHERE forgets_all = 1 LIMIT 1`;
   }
 
   clear(n: number): void {
-    this.exec("DELETE FROM intents WHERE n = ?", [n]);
+    this.sql.run`DELETE FROM intents WHERE n = ${n}`;
     this.#pending = null;
   }
 
   /** Takes these memories out of all intents. The caller logs their deletion next. */
   clearAllOf(ids: readonly string[]): void {
     if (!ids.some((id) => this.hasPendingFor(id))) return;
-    const forgotten = [JSON.stringify(ids)];
-    const holds = `EXISTS (SELECT 1 FROM json_each(put) WHERE value ->> '$.id' IN (SELECT value FROM json_each(?1)))
-      OR EXISTS (SELECT 1 FROM json_each(forgotten) WHERE value IN (SELECT value FROM json_each(?1)))`;
+    const among = part`IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+    const holds = part`(EXISTS (SELECT 1 FROM json_each(put) WHERE value ->> '$.id' ${among})
+      OR EXISTS (SELECT 1 FROM json_each(forgotten) WHERE value ${among}))`;
     // A saved answer must not hold a deleted memory.
-    this.exec(
-      `UPDATE intents SET answer = NULL WHERE n IN (SELECT n FROM intents WHERE ${holds})`,
-      forgotten,
-    );
-    this.exec(
-      `UPDATE intents SET put = (SELECT json_group_array(json(value)) ${itemsBut("put", "value ->> '$.id'")}),
-         forgotten = (SELECT json_group_array(value) ${itemsBut("forgotten", "value")}) WHERE ${holds}`,
-      forgotten,
-    );
-    this.exec(
-      `DELETE FROM intents WHERE n NOT IN (
-         SELECT n FROM intents WHERE forgets_all = 1 OR put <> '[]' OR forgotten <> '[]')`,
-    );
+    this.sql.run`UPDATE intents SET answer = NULL WHERE n IN (SELECT n FROM intents WHERE ${holds})`;
+    this.sql.run`
+      UPDATE intents SET
+        put = (SELECT json_group_array(json(value)) FROM json_each(put) WHERE NOT value ->> '$.id' ${among}),
+        forgotten = (SELECT json_group_array(value) FROM json_each(forgotten) WHERE NOT value ${among})
+      WHERE ${holds}`;
+    this.sql.run`
+      DELETE FROM intents WHERE n NOT IN (
+        SELECT n FROM intents WHERE forgets_all = 1 OR put <> '[]' OR forgotten <> '[]')`;
     this.#pending = null;
   }
 
   clearEverything(): void {
-    this.exec("DELETE FROM intents");
+    this.sql.run`DELETE FROM intents`;
     this.#pending = null;
   }
 
   /** Schedules the next retry: after 5 s, 10 s, 20 s, and so on to 5 min. */
   failed(n: number, now: number): void {
-    this.exec(
-      `UPDATE intents SET attempts = attempts + 1, due_at = ?1 + MIN(?2, ?3 * (1 << MIN(attempts, 16)))
-       WHERE n = ?4 AND owner IS NOT NULL`,
-      [now, LAST_RETRY_MS, FIRST_RETRY_MS, n],
-    );
+    this.sql.run`
+      UPDATE intents SET attempts = attempts + 1,
+        due_at = ${now} + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
+      WHERE n = ${n} AND owner IS NOT NULL`;
   }
 
   /** The time of the next retry; null if nothing is pending. */
   nextDue(): number | null {
-    return this.value<number | null>("SELECT MIN(due_at) FROM intents");
+    return this.sql.value<number | null>`SELECT MIN(due_at) FROM intents`;
   }
 }
 
@@ -168,7 +157,3 @@ function parts(rows: readonly MemoryRow[]): string[] {
   }
   return all.map((part) => `[${part.join(",")}]`);
 }
-
-/** The items of a JSON array whose id is not in ?1. */
-const itemsBut = (column: string, id: string): string =>
-  `FROM json_each(${column}) WHERE ${id} NOT IN (SELECT value FROM json_each(?1))`;

@@ -10,6 +10,7 @@ import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platf
 import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed-columns.ts";
 import { thingOf } from "../../../src/domain/memory/opposites.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
+import { part, raw, type SqlPart } from "../../storage/sql.ts";
 import { chosenFrom, toSqlCondition } from "../core/sql-condition.ts";
 import { SqlStore } from "../core/sql-store.ts";
 import type { Removals } from "../core/removals.ts";
@@ -43,73 +44,65 @@ export class MemoryTable extends SqlStore {
 
   /** Versions between two numbers, in their order. */
   changedBetween([after, upTo]: readonly [number, number], limit: number): Change[] {
-    return this.rows<Change>(
-      `SELECT id, version, kind, status, recorded_at AS "recordedAt" FROM memories
-       WHERE version > ? AND version <= ? ORDER BY version LIMIT ?`,
-      [after, upTo, limit],
-    );
+    return this.sql.rows<Change>`
+      SELECT id, version, kind, status, recorded_at AS "recordedAt" FROM memories
+      WHERE version > ${after} AND version <= ${upTo} ORDER BY version LIMIT ${limit}`;
   }
 
   versions(id: string): MemoryRow[] {
-    return this.#versionsIn("memories WHERE id = ?", id);
+    return this.#versionsIn(part`memories WHERE id = ${id}`);
   }
 
   /** The versions with these numbers, in no order, as known at `asOf`. */
   numbered(versions: readonly number[], { asOf }: Pick<Moment, "asOf"> = {}): MemoryRow[] {
-    const numbers = JSON.stringify(versions);
-    if (asOf === undefined) return this.#versionsIn(CHOSEN, numbers);
-    const { sql, bindings } = toSqlCondition(supersededAsOf(asOf));
-    return this.rows<StoredRow>(`SELECT memories.*, ${sql} AS then_superseded_at FROM ${CHOSEN}`, [
-      ...bindings,
-      numbers,
-    ]).map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
+    if (asOf === undefined) return this.#versionsIn(chosenFrom("memories", "version", versions));
+    const end = toSqlCondition(supersededAsOf(asOf));
+    const rows = this.sql.rows<StoredRow>`
+      SELECT memories.*, ${end} AS then_superseded_at FROM ${chosenFrom("memories", "version", versions)}`;
+    return rows.map((row) => rowOf({ ...row, superseded_at: row["then_superseded_at"] ?? null }));
   }
 
   /** The ids of the memories that these versions are of, by version. */
   idsOf(versions: readonly number[]): Map<number, string> {
-    const rows = this.rows<VersionId>(`SELECT version, id FROM ${CHOSEN}`, [JSON.stringify(versions)]);
+    const rows = this.sql.rows<VersionId>`
+      SELECT version, id FROM ${chosenFrom("memories", "version", versions)}`;
     return new Map(rows.map(({ version, id }) => [version, id]));
   }
 
   /** Ids of the memories with a version of each of these texts. */
   withTexts(dedupeKeys: readonly string[]): Map<string, string[]> {
     const ids = new Map(dedupeKeys.map((key): [string, string[]] => [key, []]));
-    const rows = this.rows<{ key: string; id: string }>(
-      `SELECT DISTINCT dedupe_key AS "key", id FROM memories
-       WHERE dedupe_key IN (SELECT value FROM json_each(?)) AND corrected_at IS NULL`,
-      [JSON.stringify(dedupeKeys)],
-    );
+    const rows = this.sql.rows<{ key: string; id: string }>`
+      SELECT DISTINCT dedupe_key AS "key", id FROM memories
+      WHERE dedupe_key ${among(dedupeKeys)} AND corrected_at IS NULL`;
     for (const { key, id } of rows) ids.get(key)?.push(id);
     return ids;
   }
 
   withExternalId(externalId: string): string[] {
-    return this.column("SELECT DISTINCT id FROM memories WHERE external_id = ? AND corrected_at IS NULL", [
-      externalId,
-    ]);
+    return this.sql.column`
+      SELECT DISTINCT id FROM memories WHERE external_id = ${externalId} AND corrected_at IS NULL`;
   }
 
   /** The triples of a subject that may be of one thing, as `thingOf` compares objects. */
   triplesOf(subject: string, thing: string): Triple[] {
-    return this.rows(
-      `SELECT DISTINCT id, predicate, object FROM memories INDEXED BY memories_by_thing
-       WHERE subject_norm = ? AND thing = ? AND corrected_at IS NULL`,
-      [subject, beginningOf(thing)],
-    );
+    return this.sql.rows`
+      SELECT DISTINCT id, predicate, object FROM memories INDEXED BY memories_by_thing
+      WHERE subject_norm = ${subject} AND thing = ${beginningOf(thing)} AND corrected_at IS NULL`;
   }
 
   /** The versions of a scope's memories up to a number. */
   inScope(scope: string, upTo: number): VersionId[] {
-    return this.rows("SELECT id, version FROM memories WHERE scope = ? AND version <= ?", [scope, upTo]);
+    return this.sql.rows`SELECT id, version FROM memories WHERE scope = ${scope} AND version <= ${upTo}`;
   }
 
   /** The number of memories, each with all its versions. Reads all rows. */
   count(): number {
-    return this.value("SELECT COUNT(DISTINCT id) FROM memories");
+    return this.sql.value`SELECT COUNT(DISTINCT id) FROM memories`;
   }
 
   has(id: string): boolean {
-    return this.selects("SELECT 1 FROM memories WHERE id = ? LIMIT 1", [id]);
+    return this.sql.has`SELECT 1 FROM memories WHERE id = ${id} LIMIT 1`;
   }
 
   /** The memory that has this id, or that one became which waited under it; null if there is none. */
@@ -119,28 +112,24 @@ export class MemoryTable extends SqlStore {
 
   /** The memory that one became which waited under this id; null if there is none. */
   releasedAs(id: string): string | null {
-    const [became] = this.column<string>(
-      `SELECT id FROM memories INDEXED BY memories_by_former_id
-       WHERE ${FORMER_ID} IS NOT NULL AND ${FORMER_ID} = ? ORDER BY version DESC LIMIT 1`,
-      [id],
-    );
+    const [became] = this.sql.column<string>`
+      SELECT id FROM memories INDEXED BY memories_by_former_id
+      WHERE ${FORMER_ID} IS NOT NULL AND ${FORMER_ID} = ${id} ORDER BY version DESC LIMIT 1`;
     return became ?? null;
   }
 
   /** Ids of live memories that were created up to a time, in their order, after one. */
   living(after: string, { createdUpTo, now }: { createdUpTo: number; now: number }, limit: number): string[] {
-    const { sql, bindings } = toSqlCondition(visibleAt({ now }));
-    return this.column(
-      `SELECT DISTINCT id FROM memories INDEXED BY memories_by_id
-       WHERE id > ? AND created_at <= ? AND status = 'active' AND ${sql} ORDER BY id LIMIT ?`,
-      [after, createdUpTo, ...bindings, limit],
-    );
+    return this.sql.column`
+      SELECT DISTINCT id FROM memories INDEXED BY memories_by_id
+      WHERE id > ${after} AND created_at <= ${createdUpTo} AND status = 'active'
+        AND ${toSqlCondition(visibleAt({ now }))} ORDER BY id LIMIT ${limit}`;
   }
 
   /** Ids of the memories that match, also past and future ones, but no history. */
   matching(filter: MemoryFilter, now: number): string[] {
-    const { sql, bindings } = toSqlCondition(and(standing(now), ...filterConditions(filter)));
-    return this.column(`SELECT DISTINCT id FROM memories WHERE ${sql} ORDER BY id`, bindings);
+    const matches = toSqlCondition(and(standing(now), ...filterConditions(filter)));
+    return this.sql.column`SELECT DISTINCT id FROM memories WHERE ${matches} ORDER BY id`;
   }
 
   /** Puts versions of memories of the one owner. */
@@ -148,7 +137,8 @@ export class MemoryTable extends SqlStore {
     const [first] = rows;
     if (first === undefined) return;
     const owner = { hash: first.userHash, id: first.userId };
-    for (const piece of rowPieces(rows, OWN_COLUMNS)) this.exec(UPSERT, [owner.hash, owner.id, piece]);
+    for (const piece of rowPieces(rows, OWN_COLUMNS))
+      this.sql.run`${{ sql: UPSERT, bindings: [owner.hash, owner.id, piece] }}`;
     this.clock.note(owner, {
       version: Math.max(...rows.map(({ version }) => version)),
       // Lost storage has forgotten the last write, and the clock may be behind it.
@@ -158,65 +148,62 @@ export class MemoryTable extends SqlStore {
 
   /** Keys of the entries that these memories name now. */
   entriesOf(ids: readonly string[] | "all", now: number): string[] {
-    const entries = `SELECT DISTINCT ${ENTRY} FROM memories WHERE ${NAMES_ENTRY}`;
-    return ids === "all"
-      ? this.column(entries, [now])
-      : this.column(`${entries} AND ${AMONG_IDS}`, [now, JSON.stringify(ids)]);
+    const where = ids === "all" ? raw("TRUE") : part`id ${among(ids)}`;
+    return this.sql.column`SELECT DISTINCT ${ENTRY} FROM memories WHERE ${namesEntry(now)} AND ${where}`;
   }
 
   /** These memories, and all others that name the same entries. */
   withSameEntries(ids: readonly string[], now: number): string[] {
     const keys = this.entriesOf(ids, now);
     if (keys.length === 0) return [...ids];
-    const others = this.column<string>(
-      `SELECT DISTINCT id FROM memories WHERE ${ENTRY} IN (SELECT value FROM json_each(?)) AND ${NAMES_ENTRY}`,
-      [JSON.stringify(keys), now],
-    );
+    const others = this.sql.column<string>`
+      SELECT DISTINCT id FROM memories WHERE ${ENTRY} ${among(keys)} AND ${namesEntry(now)}`;
     return [...new Set([...ids, ...others])];
   }
 
   /** Removes memories with their history. Returns the numbers of the removed versions. */
   remove(ids: readonly string[]): number[] {
     if (ids.length === 0) return [];
-    const zeroed = zeroedColumns([...PERSONAL_COLUMNS.memories, ...Object.keys(OWN_COLUMNS)]);
-    this.exec(`UPDATE memories SET ${zeroed} WHERE ${AMONG_IDS}`, [JSON.stringify(ids)]);
-    return this.#delete(AMONG_IDS, [JSON.stringify(ids)]);
+    const zeroed = raw(zeroedColumns([...PERSONAL_COLUMNS.memories, ...Object.keys(OWN_COLUMNS)]));
+    this.sql.run`UPDATE memories SET ${zeroed} WHERE id ${among(ids)}`;
+    return this.#delete(part`id ${among(ids)}`);
   }
 
   /** The numbers that no version has. */
   missing(numbers: readonly number[]): number[] {
-    return this.column("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT version FROM memories)", [
-      JSON.stringify(numbers),
-    ]);
+    return this.sql.column`
+      SELECT value FROM json_each(${JSON.stringify(numbers)})
+      WHERE value NOT IN (SELECT version FROM memories)`;
   }
 
   removeAll(): void {
-    this.exec("DELETE FROM memories");
+    this.sql.run`DELETE FROM memories`;
     this.#removals.add("memory", () => this.clock.nextNumber(), { ids: null });
   }
 
   /** Removes the versions between two places except these. Returns their numbers. */
   removeBetween(after: VersionKey, upTo: VersionKey | null, but: readonly number[]): number[] {
+    const end = upTo === null ? raw("TRUE") : part`(id, version) <= (${upTo[0]}, ${upTo[1]})`;
     return this.#delete(
-      `(id, version) > (?, ?) AND version NOT IN (SELECT value FROM json_each(?))
-       ${upTo === null ? "" : "AND (id, version) <= (?, ?)"}`,
-      [...after, JSON.stringify(but), ...(upTo ?? [])],
+      part`(id, version) > (${after[0]}, ${after[1]}) AND NOT version ${among(but)} AND ${end}`,
     );
   }
 
   /** Deletes versions, and notes the memories that are gone with them. Returns their numbers. */
-  #delete(where: string, bindings: readonly (string | number)[]): number[] {
-    const rows = this.rows<VersionId>(`DELETE FROM memories WHERE ${where} RETURNING id, version`, bindings);
+  #delete(where: SqlPart): number[] {
+    const rows = this.sql.rows<VersionId>`DELETE FROM memories WHERE ${where} RETURNING id, version`;
     const lost = [...new Set(rows.map(({ id }) => id))].filter((id) => !this.has(id));
     if (lost.length > 0) this.#removals.add("memory", () => this.clock.nextNumber(), { ids: lost });
     return rows.map(({ version }) => version);
   }
 
-  #versionsIn(source: string, binding: string): MemoryRow[] {
-    const statement = `SELECT memories.* FROM ${source} ORDER BY valid_from, version`;
-    return this.rows<StoredRow>(statement, [binding]).map(rowOf);
+  #versionsIn(source: SqlPart): MemoryRow[] {
+    return this.sql.rows<StoredRow>`SELECT memories.* FROM ${source} ORDER BY valid_from, version`.map(rowOf);
   }
 }
+
+const among = (values: readonly (string | number)[]): SqlPart =>
+  part`IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
 /**
  * The metadata field that names an entry of the same user by its key, so that recall finds the entry. Deleting the memory
@@ -225,18 +212,14 @@ export class MemoryTable extends SqlStore {
  */
 const ENTRY_FIELD = "cairnEntry";
 /** Key of the entry that a memory names: index `memories_by_entry`. */
-const ENTRY = `(metadata ->> '$.${ENTRY_FIELD}')`;
+const ENTRY = raw(`(metadata ->> '$.${ENTRY_FIELD}')`);
 /** A present or future version that names an entry by a string: a past one owns none. The first condition is that of the index. */
-const NAMES_ENTRY = `${ENTRY} IS NOT NULL AND json_type(metadata, '$.${ENTRY_FIELD}') = 'text'
-  AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ?)`;
-
-const AMONG_IDS = "id IN (SELECT value FROM json_each(?))";
+const namesEntry = (now: number): SqlPart => part`${ENTRY} IS NOT NULL
+  AND json_type(metadata, ${raw(`'$.${ENTRY_FIELD}'`)}) = 'text'
+  AND corrected_at IS NULL AND (superseded_at IS NULL OR superseded_at > ${now})`;
 
 /** The id under which a released memory waited. Index `memories_by_former_id`. */
-const FORMER_ID = "(provenance ->> '$.waitedAs')";
-
-/** The versions with the numbers in a JSON array. */
-const CHOSEN = chosenFrom("memories", "version");
+const FORMER_ID = raw("(provenance ->> '$.waitedAs')");
 
 /** Characters of an object that the index has. */
 const THING = 100;

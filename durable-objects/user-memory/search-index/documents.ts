@@ -2,7 +2,7 @@ import type { Validity } from "../../../src/domain/ranking/named-time.ts";
 import type { Standing } from "../../../src/domain/context/standing.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { isMessage } from "../core/position.ts";
-import type { SqlCondition } from "../core/sql-condition.ts";
+import type { SqlPart } from "../../storage/sql.ts";
 
 /** The fields of a message's document besides its text. */
 export type MessageRecord = {
@@ -46,10 +46,10 @@ export type DocumentSource = {
   /** Returns the newest documents from `from` up to, not including, `to`. */
   inTime(time: { from: number; to: number }, limit: number): number[];
   /** The documents that meet a condition over the columns of the source, the newest first. */
-  newest(condition: SqlCondition, limit: number, offset: number): Document[];
+  newest(condition: SqlPart, limit: number, offset: number): Document[];
 };
 /** A condition on the documents of each source. */
-export type DocumentConditions = { memories: SqlCondition; messages: SqlCondition };
+export type DocumentConditions = { memories: SqlPart; messages: SqlPart };
 
 /** Documents that are read at once, where all of them are needed. */
 const SLICE = 100;
@@ -107,11 +107,7 @@ export class Documents {
   }
 }
 
-function* pages(
-  source: DocumentSource,
-  condition: SqlCondition,
-  slice: number,
-): Generator<Document, undefined> {
+function* pages(source: DocumentSource, condition: SqlPart, slice: number): Generator<Document, undefined> {
   for (let offset = 0; ; offset += slice) {
     const page = source.newest(condition, slice, offset);
     yield* page;

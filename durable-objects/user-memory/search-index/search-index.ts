@@ -2,11 +2,11 @@ import type { Erasable, ErasedData } from "../core/erasable.ts";
 import { distinctPieces, type Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { notTombstoned } from "../core/tombstone-ranges.ts";
 import type { Documents } from "./documents.ts";
-import type { SqlCondition } from "../core/sql-condition.ts";
+import { raw, type SqlPart } from "../../storage/sql.ts";
 import { FIRST_POSITION, MESSAGES, type PositionRange, rowsIn, rowsOf, SLOTS } from "../core/position.ts";
 import { SqlStore } from "../core/sql-store.ts";
 import type { IndexedText, VectorStore } from "./vector-store.ts";
-import { EMBEDDED_IN_RANGE, OF_MODEL, WITH_ROW } from "./vector-rows.ts";
+import { embeddedIn, ofModel, WITH_ROW } from "./vector-rows.ts";
 import { DOCUMENT_NUMBERS, type WordIndex } from "./word-index.ts";
 import type { WordMerger } from "./word-merger.ts";
 
@@ -28,6 +28,7 @@ type SearchIndexDependencies = {
 /** The most that one recall or alarm cuts into word pieces: some milliseconds. */
 const CUT_DOCUMENTS = 500;
 const CUT_CHARACTERS = 100_000;
+const STAYS = raw(notTombstoned("n"));
 /** A document without a vector. */
 export const ONLY_WORDS: IndexedText = { model: "", dimensions: 0, vector: null, pieces: null };
 
@@ -59,7 +60,7 @@ export class SearchIndex extends SqlStore implements Erasable {
     this.#changes++;
     if (this.#count !== null) this.#count++;
     this.words.put(n, words);
-    if (indexed === undefined) this.exec("INSERT INTO unembedded (n) VALUES (?)", [n]);
+    if (indexed === undefined) this.sql.run`INSERT INTO unembedded (n) VALUES (${n})`;
     else this.vectors.add(n, indexed);
   }
 
@@ -85,7 +86,7 @@ export class SearchIndex extends SqlStore implements Erasable {
     return (
       this.words.holds(rows) ||
       this.vectors.rows.holds(rows) ||
-      this.selects(`SELECT 1 FROM unembedded WHERE ${rows.sql} LIMIT 1`, rows.bindings)
+      this.sql.has`SELECT 1 FROM unembedded WHERE ${rows} LIMIT 1`
     );
   }
 
@@ -106,27 +107,25 @@ export class SearchIndex extends SqlStore implements Erasable {
     return this.vectors.withoutPieces(1).length > 0;
   }
 
-  #remove(rows: SqlCondition): void {
+  #remove(rows: SqlPart): void {
     const removed = this.words.remove(rows);
     if (removed > 0) this.#deps.merger.deleted();
     this.#changes += removed;
     if (this.#count !== null) this.#count -= removed;
     this.vectors.remove(rows);
-    this.exec(`DELETE FROM unembedded WHERE ${rows.sql}`, rows.bindings);
+    this.sql.run`DELETE FROM unembedded WHERE ${rows}`;
   }
 
   /** Documents that wait for a vector: those that failed least often first, then the oldest. */
   unembedded(limit: number): { n: number; text: string; attempts: number }[] {
-    const waiting = this.rows<{ n: number; attempts: number }>(
-      `SELECT * FROM (
-         SELECT n, attempts FROM unembedded WHERE attempts = 0 AND ${notTombstoned("n")} ORDER BY n LIMIT ?1)
-       UNION ALL
-       SELECT * FROM (
-         SELECT n, attempts FROM unembedded WHERE attempts > 0 AND ${notTombstoned("n")}
-         ORDER BY attempts, n LIMIT ?1)
-       LIMIT ?1`,
-      [limit],
-    );
+    const waiting = this.sql.rows<{ n: number; attempts: number }>`
+      SELECT * FROM (
+        SELECT n, attempts FROM unembedded WHERE attempts = 0 AND ${STAYS} ORDER BY n LIMIT ${limit})
+      UNION ALL
+      SELECT * FROM (
+        SELECT n, attempts FROM unembedded WHERE attempts > 0 AND ${STAYS}
+        ORDER BY attempts, n LIMIT ${limit})
+      LIMIT ${limit}`;
     const texts = this.textsOf(waiting.map(({ n }) => n));
     return waiting.map((one) => ({ ...one, text: texts.get(one.n) ?? "" }));
   }
@@ -138,26 +137,25 @@ export class SearchIndex extends SqlStore implements Erasable {
 
   /** True if any document waits for a vector. */
   get isUnembedded(): boolean {
-    return this.selects(`SELECT 1 FROM unembedded WHERE ${notTombstoned("n")} LIMIT 1`);
+    return this.sql.has`SELECT 1 FROM unembedded WHERE ${STAYS} LIMIT 1`;
   }
 
   /** The documents among these that wait for their vectors. */
   waiting(numbers: readonly number[]): Set<number> {
-    const among = "SELECT n FROM unembedded WHERE n IN (SELECT value FROM json_each(?))";
-    return new Set(this.column<number>(among, [JSON.stringify(numbers)]));
+    return new Set(this.sql.column<number>`
+      SELECT n FROM unembedded WHERE n IN (SELECT value FROM json_each(${JSON.stringify(numbers)}))`);
   }
 
   /** Moves these behind documents that failed less often. */
   embeddingFailed(numbers: readonly number[]): void {
-    this.exec("UPDATE unembedded SET attempts = attempts + 1 WHERE n IN (SELECT value FROM json_each(?))", [
-      JSON.stringify(numbers),
-    ]);
+    this.sql.run`
+      UPDATE unembedded SET attempts = attempts + 1
+      WHERE n IN (SELECT value FROM json_each(${JSON.stringify(numbers)}))`;
   }
 
   /** Gives a document its vector and its pieces, unless it is gone meanwhile. */
   attach(n: number, indexed: IndexedText): void {
-    if (!this.selects(`DELETE FROM unembedded WHERE n = ? AND ${notTombstoned("n")} RETURNING n`, [n]))
-      return;
+    if (!this.sql.has`DELETE FROM unembedded WHERE n = ${n} AND ${STAYS} RETURNING n`) return;
     this.#changes++;
     this.vectors.replace(n, indexed);
   }
@@ -166,7 +164,7 @@ export class SearchIndex extends SqlStore implements Erasable {
   copyVector(from: number, to: number): boolean {
     if (this.waiting([from]).size > 0 || !this.vectors.copy(from, to)) return false;
     this.#changes++;
-    this.exec("DELETE FROM unembedded WHERE n = ?", [to]);
+    this.sql.run`DELETE FROM unembedded WHERE n = ${to}`;
     return true;
   }
 
@@ -180,16 +178,13 @@ export class SearchIndex extends SqlStore implements Erasable {
     if (before === target) return false;
     const first = before === null;
     this.#target = target;
-    this.exec("UPDATE index_state SET model = ?", [target]);
+    this.sql.run`UPDATE index_state SET model = ${target}`;
     if (!messages) this.onlyWords(MESSAGES);
-    const queued = this.sql.exec(
-      `INSERT OR IGNORE INTO unembedded (n) SELECT n FROM (${DOCUMENT_NUMBERS})
-       WHERE n NOT IN (${OF_MODEL}) AND (n < ${FIRST_POSITION} OR (? AND
-         n / ${SLOTS} NOT IN (${this.#deps.lexicalThreads})))`,
-      model,
-      messages ? 1 : 0,
-    );
-    return !first || queued.rowsWritten > 0;
+    const queued = this.sql.run`
+      INSERT OR IGNORE INTO unembedded (n) SELECT n FROM (${DOCUMENT_NUMBERS})
+      WHERE n NOT IN (${ofModel(model)}) AND (n < ${FIRST_POSITION} OR (${messages ? 1 : 0} AND
+        n / ${raw(String(SLOTS))} NOT IN (${raw(this.#deps.lexicalThreads)})))`;
+    return !first || queued > 0;
   }
 
   /** True if documents were queued for another target before. */
@@ -200,7 +195,7 @@ export class SearchIndex extends SqlStore implements Erasable {
 
   /** Its name; null before the first one. */
   #lastTarget(): string | null {
-    return (this.#target ??= this.value<string | null>("SELECT model FROM index_state"));
+    return (this.#target ??= this.sql.value<string | null>`SELECT model FROM index_state`);
   }
 
   /** Removes the vectors of these: they are found by their words only. */
@@ -208,22 +203,20 @@ export class SearchIndex extends SqlStore implements Erasable {
     const rows = rowsIn(range);
     this.#changes++;
     this.vectors.removeVectors(rows);
-    const waiting = `DELETE FROM unembedded WHERE ${rows.sql} RETURNING n`;
-    for (const n of this.column<number>(waiting, rows.bindings)) this.vectors.replace(n, ONLY_WORDS);
+    const waiting = this.sql.column<number>`DELETE FROM unembedded WHERE ${rows} RETURNING n`;
+    for (const n of waiting) this.vectors.replace(n, ONLY_WORDS);
   }
 
   /** Queues these for vectors, where they have none. */
-  byMeaning([from, to]: PositionRange): void {
-    this.exec(
-      `INSERT OR IGNORE INTO unembedded (n)
-       SELECT n FROM (${DOCUMENT_NUMBERS}) WHERE n BETWEEN ?1 AND ?2 AND n NOT IN (${EMBEDDED_IN_RANGE})`,
-      [from, to],
-    );
+  byMeaning(range: PositionRange): void {
+    this.sql.run`
+      INSERT OR IGNORE INTO unembedded (n) SELECT n FROM (${DOCUMENT_NUMBERS})
+      WHERE n BETWEEN ${range[0]} AND ${range[1]} AND n NOT IN (${embeddedIn(range)})`;
   }
 
   freshness(): { indexed: number; pending: number } {
     this.#count ??= this.#documents();
-    return { indexed: this.#count, pending: this.value("SELECT COUNT(*) FROM unembedded") };
+    return { indexed: this.#count, pending: this.sql.value`SELECT COUNT(*) FROM unembedded` };
   }
 
   /** The number of documents: from the counts, which a recall needs anyway, if these are of all. */
@@ -231,7 +224,7 @@ export class SearchIndex extends SqlStore implements Erasable {
     const { isWhole, documents } = this.vectors.counts();
     if (!isWhole) return this.words.count();
     // A document that is embedded again has a row in both.
-    return documents + this.value(`SELECT COUNT(*) FROM unembedded WHERE n NOT IN (${WITH_ROW})`);
+    return documents + this.sql.value<number>`SELECT COUNT(*) FROM unembedded WHERE n NOT IN (${WITH_ROW})`;
   }
 
   /** Number of changes since the object is awake. */

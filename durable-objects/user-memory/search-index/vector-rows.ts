@@ -1,6 +1,7 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
-import { chosenFrom, type SqlCondition } from "../core/sql-condition.ts";
+import { part, raw, type SqlPart } from "../../storage/sql.ts";
+import { chosenFrom } from "../core/sql-condition.ts";
 import { SqlStore } from "../core/sql-store.ts";
 
 /** A document's vector in the space of one model. */
@@ -24,16 +25,18 @@ const BLOCK = 512;
 /** A vector is stored as its scale, a float of 32 bits, and its numbers. */
 const SCALE_BYTES = 4;
 
-/** The id of a model, a binding; null if no document has a vector of it. */
-const MODEL = "(SELECT id FROM models WHERE name = ?)";
-/** SQL that selects the numbers of the documents with a vector of the model, a binding. */
-export const OF_MODEL = `SELECT n FROM vectors WHERE model = ${MODEL}`;
-/** SQL that selects the numbers of the documents with a row: a vector, or word pieces. */
-export const WITH_ROW = "SELECT n FROM vectors";
-/** SQL that selects the numbers of the documents with a vector, from ?1 to ?2. */
-export const EMBEDDED_IN_RANGE = "SELECT n FROM vectors WHERE n BETWEEN ?1 AND ?2 AND model IS NOT NULL";
+/** The id of a model; null if no document has a vector of it. */
+const idOf = (model: string): SqlPart => part`(SELECT id FROM models WHERE name = ${model})`;
+/** Selects the numbers of the documents with a vector of the model. */
+export const ofModel = (model: string): SqlPart => part`SELECT n FROM vectors WHERE model = ${idOf(model)}`;
+/** Selects the numbers of the documents with a row: a vector, or word pieces. */
+export const WITH_ROW = raw("SELECT n FROM vectors");
+/** Selects the numbers of the documents of a range with a vector. */
+export const embeddedIn = ([from, to]: PositionRange): SqlPart =>
+  part`SELECT n FROM vectors WHERE n BETWEEN ${from} AND ${to} AND model IS NOT NULL`;
 /** SQL of the name of the model of a row of `vectors`, or of a table of the same columns. */
 export const MODEL_NAME = "(SELECT name FROM models WHERE id = model)";
+const NAME = raw(MODEL_NAME);
 
 /**
  * The stored vectors and word pieces. A document has one row, once it is embedded or found by its words only, and in it the
@@ -42,46 +45,35 @@ export const MODEL_NAME = "(SELECT name FROM models WHERE id = model)";
 export class VectorRows extends SqlStore {
   /** Puts or replaces a row. Pieces that are there stay: the text of a document never changes. */
   put(n: number, { model, vector, pieces }: StoredText): void {
-    this.exec(
-      `INSERT INTO vectors (n, model, vector, pieces) VALUES (?, ${MODEL}, ?, ?)
-       ON CONFLICT (n) DO UPDATE SET model = excluded.model, vector = excluded.vector,
-         pieces = COALESCE(pieces, excluded.pieces)`,
-      [n, model, vector && bytesOf(vector), pieces],
-    );
+    this.sql.run`
+      INSERT INTO vectors (n, model, vector, pieces)
+      VALUES (${n}, ${idOf(model)}, ${vector && bytesOf(vector)}, ${pieces})
+      ON CONFLICT (n) DO UPDATE SET model = excluded.model, vector = excluded.vector,
+        pieces = COALESCE(pieces, excluded.pieces)`;
   }
 
   /** Gives one document the row of another of the same text. Returns its vector and pieces; null if that has no vector. */
   copy(from: number, to: number): (StoredText & { vector: Quantised }) | null {
-    const row = this.row<{ model: string; vector: ArrayBuffer; pieces: ArrayBuffer | null }>(
-      `INSERT OR REPLACE INTO vectors (n, model, vector, pieces)
-       SELECT ?, model, vector, pieces FROM vectors WHERE n = ? AND model IS NOT NULL
-       RETURNING ${MODEL_NAME} AS model, vector, pieces`,
-      [to, from],
-    );
-    return (
-      row && {
-        model: row.model,
-        vector: vectorOf(row.vector),
-        pieces: row.pieces && new Uint16Array(row.pieces),
-      }
-    );
+    const [row] = this.sql.rows<{ model: string; vector: ArrayBuffer; pieces: ArrayBuffer | null }>`
+      INSERT OR REPLACE INTO vectors (n, model, vector, pieces)
+      SELECT ${to}, model, vector, pieces FROM vectors WHERE n = ${from} AND model IS NOT NULL
+      RETURNING ${NAME} AS model, vector, pieces`;
+    if (row === undefined) return null;
+    const { model, vector, pieces } = row;
+    return { model, vector: vectorOf(vector), pieces: pieces && new Uint16Array(pieces) };
   }
 
   /** The model of a document's vector, and if its pieces are cut; null if it has no row. */
   stateOf(n: number): { model: string | null; hasPieces: boolean } | null {
-    const row = this.row<{ model: string | null; cut: number }>(
-      `SELECT ${MODEL_NAME} AS model, pieces IS NOT NULL AS cut FROM vectors WHERE n = ?`,
-      [n],
-    );
-    return row && { model: row.model, hasPieces: row.cut === 1 };
+    const [row] = this.sql.rows<{ model: string | null; cut: number }>`
+      SELECT ${NAME} AS model, pieces IS NOT NULL AS cut FROM vectors WHERE n = ${n}`;
+    return row === undefined ? null : { model: row.model, hasPieces: row.cut === 1 };
   }
 
   /** Removes rows. Returns the vectors, and the pieces one after the other. */
-  remove({ sql, bindings }: SqlCondition): { rows: number; vectors: VectorName[]; pieces: Uint16Array[] } {
-    const rows = this.rows<{ n: number; model: string | null; pieces: ArrayBuffer | null }>(
-      `DELETE FROM vectors WHERE ${sql} RETURNING n, ${MODEL_NAME} AS model, pieces`,
-      bindings,
-    );
+  remove(where: SqlPart): { rows: number; vectors: VectorName[]; pieces: Uint16Array[] } {
+    const rows = this.sql.rows<{ n: number; model: string | null; pieces: ArrayBuffer | null }>`
+      DELETE FROM vectors WHERE ${where} RETURNING n, ${NAME} AS model, pieces`;
     return {
       rows: rows.length,
       vectors: rows.flatMap(({ n, model }) => (model === null ? [] : [{ n, model }])),
@@ -90,77 +82,66 @@ export class VectorRows extends SqlStore {
   }
 
   /** Removes the vectors of rows, which keep their pieces. */
-  removeVectors({ sql, bindings }: SqlCondition): VectorName[] {
-    const rows = this.rows<VectorName>(
-      `SELECT n, ${MODEL_NAME} AS model FROM vectors WHERE ${sql} AND model IS NOT NULL`,
-      bindings,
-    );
-    if (rows.length > 0) this.exec(`UPDATE vectors SET model = NULL, vector = NULL WHERE ${sql}`, bindings);
+  removeVectors(where: SqlPart): VectorName[] {
+    const rows = this.sql.rows<VectorName>`
+      SELECT n, ${NAME} AS model FROM vectors WHERE ${where} AND model IS NOT NULL`;
+    if (rows.length > 0) this.sql.run`UPDATE vectors SET model = NULL, vector = NULL WHERE ${where}`;
     return rows;
   }
 
   /** The models that documents have, or had, vectors of. */
   models(): string[] {
-    return this.column("SELECT name FROM models");
+    return this.sql.column`SELECT name FROM models`;
   }
 
   addModel(name: string): void {
-    this.exec("INSERT INTO models (name) VALUES (?)", [name]);
+    this.sql.run`INSERT INTO models (name) VALUES (${name})`;
   }
 
   /** Forgets the models that no document has a vector of, unless an erasure has still to name some. Reads all rows. */
   removeUnusedModels(): void {
-    this.exec(
-      `DELETE FROM models WHERE id NOT IN (SELECT model FROM vectors WHERE model IS NOT NULL)
-       AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name GLOB 'erased_[0-9]*_vectors')`,
-    );
+    this.sql.run`
+      DELETE FROM models WHERE id NOT IN (SELECT model FROM vectors WHERE model IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name GLOB 'erased_[0-9]*_vectors')`;
   }
 
   /** True if a message has a vector of the model. */
   hasMessages(model: string): boolean {
-    return this.selects(`SELECT 1 FROM vectors WHERE model = ${MODEL} AND n >= ? LIMIT 1`, [
-      model,
-      FIRST_POSITION,
-    ]);
+    return this.sql.has`
+      SELECT 1 FROM vectors WHERE model = ${idOf(model)} AND n >= ${FIRST_POSITION} LIMIT 1`;
   }
 
-  holds({ sql, bindings }: SqlCondition): boolean {
-    return this.selects(`SELECT 1 FROM vectors WHERE ${sql} LIMIT 1`, bindings);
+  holds(where: SqlPart): boolean {
+    return this.sql.has`SELECT 1 FROM vectors WHERE ${where} LIMIT 1`;
   }
 
   /** The documents of these numbers, both included, that have a vector of the model. */
   numbersBetween([from, to]: PositionRange, model: string): number[] {
-    return this.column(`SELECT n FROM vectors WHERE n BETWEEN ? AND ? AND model = ${MODEL}`, [
-      from,
-      to,
-      model,
-    ]);
+    return this.sql.column`
+      SELECT n FROM vectors WHERE n BETWEEN ${from} AND ${to} AND model = ${idOf(model)}`;
   }
 
   /** The vectors of these documents that are of the model. */
   read(model: string, numbers: readonly number[]): StoredVector[] {
-    return this.rows<{ n: number; vector: ArrayBuffer }>(
-      `SELECT n, vector FROM ${chosenFrom("vectors", "n")} WHERE model = ${MODEL}`,
-      [JSON.stringify(numbers), model],
-    ).map(({ n, vector }) => ({ n, vector: vectorOf(vector) }));
+    const rows = this.sql.rows<{ n: number; vector: ArrayBuffer }>`
+      SELECT n, vector FROM ${chosenFrom("vectors", "n", numbers)} WHERE model = ${idOf(model)}`;
+    return rows.map(({ n, vector }) => ({ n, vector: vectorOf(vector) }));
   }
 
   /** The word pieces of these documents, as far as they are cut. */
   pieces(numbers: readonly number[]): Map<number, Uint16Array> {
-    const cut = this.rows<{ n: number; pieces: ArrayBuffer }>(
-      `SELECT n, pieces FROM ${chosenFrom("vectors", "n")} WHERE pieces IS NOT NULL`,
-      [JSON.stringify(numbers)],
-    );
+    const cut = this.sql.rows<{ n: number; pieces: ArrayBuffer }>`
+      SELECT n, pieces FROM ${chosenFrom("vectors", "n", numbers)} WHERE pieces IS NOT NULL`;
     return new Map(cut.map(({ n, pieces }) => [n, new Uint16Array(pieces)]));
   }
 
   /** Documents whose pieces are still to be cut. */
   withoutPieces(limit: number): number[] {
-    return this.column("SELECT n FROM vectors WHERE pieces IS NULL ORDER BY n LIMIT ?", [limit]);
+    return this.sql.column`SELECT n FROM vectors WHERE pieces IS NULL ORDER BY n LIMIT ${limit}`;
   }
 
   setPieces(n: number, pieces: Uint16Array): void {
-    this.exec("UPDATE vectors SET pieces = ? WHERE n = ?", [pieces, n]);
+    this.sql.run`UPDATE vectors SET pieces = ${pieces} WHERE n = ${n}`;
   }
 
   /**
@@ -169,14 +150,13 @@ export class VectorRows extends SqlStore {
    */
   *blocks([from, to]: PositionRange, model: string): Generator<Block> {
     for (let end = to; ;) {
-      const { rows, last, numbers, vectors, pieces } = this.one<BlockRow>(
-        `SELECT COUNT(*) AS "rows", MIN(n) AS last,
-           group_concat(n) FILTER (WHERE model = id) AS numbers,
-           CAST(group_concat(vector, '') FILTER (WHERE model = id) AS BLOB) AS vectors,
-           CAST(group_concat(pieces, '') AS BLOB) AS pieces
-         FROM (SELECT *, ${MODEL} AS id FROM vectors WHERE n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?)`,
-        [model, from, end, BLOCK],
-      );
+      const { rows, last, numbers, vectors, pieces } = this.sql.one<BlockRow>`
+        SELECT COUNT(*) AS "rows", MIN(n) AS last,
+          group_concat(n) FILTER (WHERE model = id) AS numbers,
+          CAST(group_concat(vector, '') FILTER (WHERE model = id) AS BLOB) AS vectors,
+          CAST(group_concat(pieces, '') AS BLOB) AS pieces
+        FROM (SELECT *, ${idOf(model)} AS id FROM vectors WHERE n BETWEEN ${from} AND ${end}
+          ORDER BY n DESC LIMIT ${BLOCK})`;
       if (last === null) return;
       yield {
         rows,
@@ -191,11 +171,10 @@ export class VectorRows extends SqlStore {
 
   /** The vectors of a model in a range, the greatest `most` of them: their number, and the least of these. */
   greatest(model: string, [from, to]: PositionRange, most: number): { count: number; last: number } {
-    return this.one(
-      `SELECT COUNT(*) AS count, ifnull(MIN(n), 0) AS last FROM (
-         SELECT n FROM vectors WHERE model = ${MODEL} AND n BETWEEN ? AND ? ORDER BY n DESC LIMIT ?)`,
-      [model, from, to, most],
-    );
+    return this.sql.one`
+      SELECT COUNT(*) AS count, ifnull(MIN(n), 0) AS last FROM (
+        SELECT n FROM vectors WHERE model = ${idOf(model)} AND n BETWEEN ${from} AND ${to}
+        ORDER BY n DESC LIMIT ${most})`;
   }
 }
 

@@ -10,7 +10,7 @@ import { PieceCounts } from "./piece-counts.ts";
 import { StoredVectors } from "./stored-vectors.ts";
 import { type VectorName, VectorRows } from "./vector-rows.ts";
 import { MEMORIES, MESSAGES } from "../core/position.ts";
-import type { SqlCondition } from "../core/sql-condition.ts";
+import type { SqlPart } from "../../storage/sql.ts";
 
 /** The vector space of one model. */
 type Space = Pick<Embedder, "model" | "dimensions">;
@@ -105,14 +105,14 @@ export class VectorStore {
     return true;
   }
 
-  remove(rows: SqlCondition): void {
+  remove(rows: SqlPart): void {
     const removal = this.rows.remove(rows);
     this.#removed(removal.vectors);
     this.#counts?.documentsWent(removal.rows, removal.pieces);
   }
 
   /** Removes the vectors of these documents, which keep their pieces. */
-  removeVectors(rows: SqlCondition): void {
+  removeVectors(rows: SqlPart): void {
     this.#removed(this.rows.removeVectors(rows));
   }
 

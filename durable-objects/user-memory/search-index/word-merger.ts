@@ -37,13 +37,14 @@ export class WordMerger extends SqlStore {
   /** Schedules a round within an hour. */
   deleted(): void {
     const { alarms, now } = this.#deps;
-    this.exec("UPDATE word_merge SET due_at = ? WHERE due_at IS NULL", [now() + WITHIN_MS]);
+    this.sql.run`UPDATE word_merge SET due_at = ${now() + WITHIN_MS} WHERE due_at IS NULL`;
     alarms.scheduleBy(this.nextDue());
   }
 
   /** Starts a round now. Returns the round that removes every word deleted so far: see `hasEnded`. */
   startRound(): number {
-    this.exec("UPDATE word_merge SET due_at = MIN(COALESCE(due_at, ?1), ?1)", [this.#deps.now()]);
+    const now = this.#deps.now();
+    this.sql.run`UPDATE word_merge SET due_at = MIN(COALESCE(due_at, ${now}), ${now})`;
     const { merging, rounds } = this.#row();
     // The round under way may have written a word that was deleted since.
     return rounds + 1 + merging;
@@ -70,21 +71,21 @@ export class WordMerger extends SqlStore {
     const { words, now, pages = PAGES } = this.#deps;
     if (!words.hasDeletedTerms()) {
       // Nothing is left to remove: ends the rounds that callers may wait for, this one and the next.
-      this.exec("UPDATE word_merge SET due_at = NULL, merging = 0, rounds = rounds + 2");
+      this.sql.run`UPDATE word_merge SET due_at = NULL, merging = 0, rounds = rounds + 2`;
       return;
     }
     // Finishes a merge under way first: it may contain deleted words, and FTS5 would count it to the round.
     if (words.merge(pages)) return;
     if (this.#row().merging === 1)
       // Tombstones came during the round.
-      this.exec("UPDATE word_merge SET due_at = ?, merging = 0, rounds = rounds + 1", [now() + WITHIN_MS]);
+      this.sql.run`UPDATE word_merge SET due_at = ${now() + WITHIN_MS}, merging = 0, rounds = rounds + 1`;
     else {
-      this.exec("UPDATE word_merge SET merging = 1");
+      this.sql.run`UPDATE word_merge SET merging = 1`;
       words.merge(-pages);
     }
   }
 
   #row(): Row {
-    return this.one<Row>("SELECT due_at, merging, rounds FROM word_merge");
+    return this.sql.one<Row>`SELECT due_at, merging, rounds FROM word_merge`;
   }
 }

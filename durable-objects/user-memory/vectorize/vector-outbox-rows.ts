@@ -1,5 +1,6 @@
 import { backOff, FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import { MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
+import { part, raw, type SqlPart } from "../../storage/sql.ts";
 import { SqlStore } from "../core/sql-store.ts";
 import type { VectorName } from "../search-index/vector-rows.ts";
 
@@ -35,11 +36,17 @@ const UNCONFIRMED = 500;
 /** SQL that selects the numbers of all documents that the outbox has something of. */
 export const UNSETTLED = "SELECT n FROM vector_outbox";
 
-/** Changes what is wanted of a vector. `settles_at` keeps the time until which a call for the opposite may take effect. */
-const WANT = `
-  INSERT INTO vector_outbox (model, n, wanted, may_be_there, due_at) SELECT ?1, value, ?3, ?4, ?5 FROM json_each(?2) WHERE TRUE
+const SETTLE = raw(String(SETTLE_MS));
+
+/** A change of what is wanted of vectors. `numbers`: JSON. */
+type Change = { model: string; numbers: string; wanted: 0 | 1; mayBeThere: 0 | 1; dueAt: number };
+
+/** Changes what is wanted of vectors. `settles_at` keeps the time until which a call for the opposite may take effect. */
+const want = ({ model, numbers, wanted, mayBeThere, dueAt }: Change): SqlPart => part`
+  INSERT INTO vector_outbox (model, n, wanted, may_be_there, due_at)
+  SELECT ${model}, value, ${wanted}, ${mayBeThere}, ${dueAt} FROM json_each(${numbers}) WHERE TRUE
   ON CONFLICT (model, n) DO UPDATE SET
-    settles_at = IIF(wanted = excluded.wanted, settles_at, MAX(settles_at, COALESCE(sent_at + ${SETTLE_MS}, 0))),
+    settles_at = IIF(wanted = excluded.wanted, settles_at, MAX(settles_at, COALESCE(sent_at + ${SETTLE}, 0))),
     sent_at = IIF(wanted = excluded.wanted, sent_at, NULL),
     may_be_there = IIF(excluded.wanted = 0, may_be_there, MAX(may_be_there, excluded.may_be_there)),
     wanted = excluded.wanted, state = 'send', attempts = 0, resent = 0, due_at = excluded.due_at
@@ -66,19 +73,24 @@ export class VectorOutboxRows extends SqlStore {
 
   /** For a document's first vector of the model. Vectorize never had it: removed before it is sent, it needs no call. */
   put(n: number, model: string): void {
-    if (this.#keeps()) this.exec(WANT, [model, JSON.stringify([n]), 1, 0, this.now()]);
+    if (!this.#keeps()) return;
+    const numbers = JSON.stringify([n]);
+    this.sql.run`${want({ model, numbers, wanted: 1, mayBeThere: 0, dueAt: this.now() })}`;
   }
 
   /** Sends these vectors, whether they were sent before or not. */
   putAgain(model: string, ns: Iterable<number>): void {
     if (!this.#keeps()) return;
-    for (const numbers of inChunks(ns)) this.exec(`${WANT} OR TRUE`, [model, numbers, 1, 1, this.now()]);
+    for (const numbers of inChunks(ns))
+      this.sql.run`${want({ model, numbers, wanted: 1, mayBeThere: 1, dueAt: this.now() })} OR TRUE`;
   }
 
   /** Sends all vectors of a model once: they may be older than the binding. Returns whether it did. */
   adopt(model: string, all: () => Iterable<number>): boolean {
-    const adopted = "INSERT OR IGNORE INTO vector_outbox_models (model) VALUES (?) RETURNING model";
-    if (!this.#keeps() || !this.selects(adopted, [model])) return false;
+    if (!this.#keeps()) return false;
+    const isNew = this.sql.has`
+      INSERT OR IGNORE INTO vector_outbox_models (model) VALUES (${model}) RETURNING model`;
+    if (!isNew) return false;
     this.putAgain(model, all());
     return true;
   }
@@ -88,52 +100,47 @@ export class VectorOutboxRows extends SqlStore {
     if (!this.#keeps()) return;
     for (const [model, names] of Map.groupBy(vectors, (one) => one.model))
       for (const numbers of inChunks(names.map(({ n }) => n))) {
-        this.exec(WANT, [model, numbers, 0, 1, this.now()]);
-        this.exec(
-          `DELETE FROM vector_outbox WHERE model = ? AND n IN (SELECT value FROM json_each(?))
-             AND wanted = 0 AND may_be_there = 0`,
-          [model, numbers],
-        );
+        this.sql.run`${want({ model, numbers, wanted: 0, mayBeThere: 1, dueAt: this.now() })}`;
+        this.sql.run`
+          DELETE FROM vector_outbox WHERE model = ${model}
+            AND n IN (SELECT value FROM json_each(${numbers})) AND wanted = 0 AND may_be_there = 0`;
       }
   }
 
   /** Deletes vectors of these documents that are still to be sent. */
   removeRange([from, to]: PositionRange): void {
-    const wanted = "SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n BETWEEN ? AND ?";
-    this.remove(this.rows<VectorName>(wanted, [from, to]));
+    this.remove(this.sql.rows<VectorName>`
+      SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n BETWEEN ${from} AND ${to}`);
   }
 
   /** True if Vectorize is known to have these documents' vectors as wanted, for good. */
   isSettled([from, to]: PositionRange): boolean {
     return (
-      !this.bound || !this.selects("SELECT 1 FROM vector_outbox WHERE n BETWEEN ? AND ? LIMIT 1", [from, to])
+      !this.bound || !this.sql.has`SELECT 1 FROM vector_outbox WHERE n BETWEEN ${from} AND ${to} LIMIT 1`
     );
   }
 
   protected due(limit: number): OutboxRow[] {
-    return this.rows(
-      "SELECT * FROM vector_outbox WHERE due_at <= ? AND state <> 'done' ORDER BY due_at LIMIT ?",
-      [this.now(), limit],
-    );
+    return this.sql.rows`
+      SELECT * FROM vector_outbox WHERE due_at <= ${this.now()} AND state <> 'done'
+      ORDER BY due_at LIMIT ${limit}`;
   }
 
   /** Records a call as failed before it begins, so that a crash in it leaves a retry. Returns which rows still want it. */
   protected begin({ model, wanted }: Group, ns: readonly number[], now: number): number[] {
-    return this.column(
-      `UPDATE vector_outbox SET may_be_there = 1, sent_at = ?4, attempts = attempts + 1,
-         due_at = ?4 + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
-       WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' RETURNING n`,
-      [model, JSON.stringify(ns), wanted, now],
-    );
+    return this.sql.column`
+      UPDATE vector_outbox SET may_be_there = 1, sent_at = ${now}, attempts = attempts + 1,
+        due_at = ${now} + MIN(${LAST_RETRY_MS}, ${FIRST_RETRY_MS} * (1 << MIN(attempts, 16)))
+      WHERE model = ${model} AND n IN (SELECT value FROM json_each(${JSON.stringify(ns)}))
+        AND wanted = ${wanted} AND state = 'send' RETURNING n`;
   }
 
   /** The call was accepted. Rows that changed meanwhile stay in `send`. */
   protected accepted({ model, wanted }: Group, ns: readonly number[], sentAt: number): void {
-    this.exec(
-      `UPDATE vector_outbox SET state = 'check', attempts = 0, due_at = ?4
-       WHERE model = ?1 AND n IN (SELECT value FROM json_each(?2)) AND wanted = ?3 AND state = 'send' AND sent_at = ?5`,
-      [model, JSON.stringify(ns), wanted, this.now() + FIRST_RETRY_MS, sentAt],
-    );
+    this.sql.run`
+      UPDATE vector_outbox SET state = 'check', attempts = 0, due_at = ${this.now() + FIRST_RETRY_MS}
+      WHERE model = ${model} AND n IN (SELECT value FROM json_each(${JSON.stringify(ns)}))
+        AND wanted = ${wanted} AND state = 'send' AND sent_at = ${sentAt}`;
   }
 
   /** Updates a row unless it has changed since it was read. */
@@ -142,39 +149,36 @@ export class VectorOutboxRows extends SqlStore {
     to: Pick<OutboxRow, "state" | "attempts"> & { resent?: number; dueAt: number },
   ): void {
     const { model, n, wanted, state, sent_at } = row;
-    this.exec(
-      `UPDATE vector_outbox SET state = ?, attempts = ?, resent = ?, due_at = ?
-       WHERE model = ? AND n = ? AND wanted = ? AND state = ? AND sent_at IS ?`,
-      [to.state, to.attempts, to.resent ?? row.resent, to.dueAt, model, n, wanted, state, sent_at],
-    );
+    this.sql.run`
+      UPDATE vector_outbox SET state = ${to.state}, attempts = ${to.attempts},
+        resent = ${to.resent ?? row.resent}, due_at = ${to.dueAt}
+      WHERE model = ${model} AND n = ${n} AND wanted = ${wanted} AND state = ${state} AND sent_at IS ${sent_at}`;
   }
 
   /** Delays the whole group, or each slice of it would try for itself. */
   protected putOff({ model, wanted, state }: Group, attempts: number): void {
-    this.exec(
-      `UPDATE vector_outbox SET attempts = MAX(attempts, ?5), due_at = ?4
-       WHERE due_at <= ?4 AND model = ?1 AND wanted = ?2 AND state = ?3`,
-      [model, wanted, state, this.now() + backOff(attempts), attempts],
-    );
+    const dueAt = this.now() + backOff(attempts);
+    this.sql.run`
+      UPDATE vector_outbox SET attempts = MAX(attempts, ${attempts}), due_at = ${dueAt}
+      WHERE due_at <= ${dueAt} AND model = ${model} AND wanted = ${wanted} AND state = ${state}`;
   }
 
   protected sweep(): void {
-    this.exec("DELETE FROM vector_outbox WHERE due_at <= ? AND state = 'done'", [this.now()]);
+    this.sql.run`DELETE FROM vector_outbox WHERE due_at <= ${this.now()} AND state = 'done'`;
   }
 
   nextDue(): number | null {
-    return this.bound ? this.value<number | null>("SELECT MIN(due_at) FROM vector_outbox") : null;
+    return this.bound ? this.sql.value<number | null>`SELECT MIN(due_at) FROM vector_outbox` : null;
   }
 
   /** The vectors of a model that a query of Vectorize may miss: memories first, the greatest number of each first. */
   *unconfirmed(model: string): Generator<number> {
     for (const [from, to] of [MEMORIES, MESSAGES])
       for (let last = to; ;) {
-        const numbers = this.column<number>(
-          `SELECT n FROM vector_outbox WHERE model = ? AND n BETWEEN ? AND ? AND wanted = 1 AND state <> 'done'
-           ORDER BY n DESC LIMIT ${UNCONFIRMED}`,
-          [model, from, last],
-        );
+        const numbers = this.sql.column<number>`
+          SELECT n FROM vector_outbox WHERE model = ${model} AND n BETWEEN ${from} AND ${last}
+            AND wanted = 1 AND state <> 'done'
+          ORDER BY n DESC LIMIT ${UNCONFIRMED}`;
         yield* numbers;
         last = (numbers.at(-1) ?? 0) - 1;
         if (numbers.length < UNCONFIRMED) break;
@@ -184,19 +188,18 @@ export class VectorOutboxRows extends SqlStore {
   /** Vectors not known to be in Vectorize yet, and not known to be gone from it. */
   pending(): { put: number; remove: number } {
     if (!this.bound) return { put: 0, remove: 0 };
-    return this.one(
-      `SELECT COUNT(*) FILTER (WHERE wanted = 1) AS put, COUNT(*) FILTER (WHERE wanted = 0) AS remove
-       FROM vector_outbox WHERE state <> 'done'`,
-    );
+    return this.sql.one`
+      SELECT COUNT(*) FILTER (WHERE wanted = 1) AS put, COUNT(*) FILTER (WHERE wanted = 0) AS remove
+      FROM vector_outbox WHERE state <> 'done'`;
   }
 
   /** The models whose vectors Vectorize may have of memories. */
   models(): string[] {
-    return this.column("SELECT model FROM vector_outbox_models");
+    return this.sql.column`SELECT model FROM vector_outbox_models`;
   }
 
   #keeps(): boolean {
-    if (!this.bound) this.exec("DELETE FROM vector_outbox_models");
+    if (!this.bound) this.sql.run`DELETE FROM vector_outbox_models`;
     return this.bound;
   }
 }
