@@ -22,7 +22,6 @@ type DecidedWritesDependencies = Pick<
   "table" | "index" | "transactions" | "answers" | "alarms" | "erasureEpoch" | "now"
 > & { quota: Pick<QuotaGuard, "memoriesFailure"> };
 
-/** A decided write. */
 export type Decided = {
   rows: readonly AnsweredRow[];
   /** Other ids of the memories in the answer. */
@@ -169,7 +168,6 @@ export class DecidedWrites implements Erasable {
     });
   }
 
-  /** The number of the last erasure of a scope. */
   get scopeErasures(): number {
     return this.#scopeErasures;
   }

@@ -11,7 +11,6 @@ export type Intent = {
   put: readonly MemoryRow[];
   /** Memories to delete with their history. */
   forget: readonly string[] | "all";
-  /** The answer to save for a repeated request. */
   answer?: KeptAnswer;
 };
 /** `seq`: the number to send it to D1 under, unless that was tried before. */
@@ -51,13 +50,12 @@ export class IntentLog extends SqlStore {
       INSERT INTO intents (n, put, owner, forgotten, forgets_all, answer, attempts, due_at)
       VALUES (${n}, ${first}, ${JSON.stringify(owner)}, ${JSON.stringify(ids)}, ${all}, ${saved}, 0,
         ${now + FIRST_RETRY_MS})`;
-    for (const part of others)
-      this.sql.run`INSERT INTO intents (n, put, forgotten) VALUES (${n}, ${part}, '[]')`;
+    for (const more of others)
+      this.sql.run`INSERT INTO intents (n, put, forgotten) VALUES (${n}, ${more}, '[]')`;
     this.#pending = null;
     return { ...intent, n };
   }
 
-  /** The next intent after this one; null if there is none. */
   after(n: number): number | null {
     return this.sql.value<number | null>`SELECT MIN(n) FROM intents WHERE n > ${n}`;
   }
@@ -77,7 +75,6 @@ export class IntentLog extends SqlStore {
     };
   }
 
-  /** True if a write of this memory is pending. */
   hasPendingFor(memoryId: string): boolean {
     this.#pending ??= new Set(
       this.sql.column<string>`
@@ -95,7 +92,6 @@ export class IntentLog extends SqlStore {
     );
   }
 
-  /** True if a deletion of all memories is pending. */
   forgetsAll(): boolean {
     return this.sql.has`SELECT 1 FROM intents WHERE forgets_all = 1 LIMIT 1`;
   }
@@ -155,5 +151,5 @@ function parts(rows: readonly MemoryRow[]): string[] {
     all.at(-1)?.push(json);
     characters += json.length;
   }
-  return all.map((part) => `[${part.join(",")}]`);
+  return all.map((some) => `[${some.join(",")}]`);
 }

@@ -9,7 +9,6 @@ export class MemoryDraft implements Draft {
   readonly #table: MemoryTable;
   readonly #changed = new Map<string, Map<number, MemoryRow>>();
   readonly #forgotten = new Set<string>();
-  /** Rows that this write has read already. */
   readonly #stored = new Map<string, MemoryRow[]>();
   /** Ids of stored memories by text, of the texts that `readTexts` has read. */
   #withTexts: ReadonlyMap<string, readonly string[]> = new Map();

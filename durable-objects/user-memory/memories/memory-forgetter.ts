@@ -59,7 +59,6 @@ export class MemoryForgetter {
     });
   }
 
-  /** Deletes all memories of the user. */
   forgetAll(owner: Owner): Promise<Result<null>> {
     const { pending } = this.#deps;
     pending.forget(owner, "all");

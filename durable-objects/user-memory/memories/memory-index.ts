@@ -57,7 +57,6 @@ export class MemoryIndex {
     this.#index.removeRanges([MEMORIES]);
   }
 
-  /** Removes documents whose version does not exist. */
   removeOrphans(): void {
     this.remove(this.#table.missing(this.#index.words.numbersBelow(FIRST_POSITION)));
   }
@@ -66,7 +65,6 @@ export class MemoryIndex {
     return this.waiting([version]).size > 0 ? "lexical" : "full";
   }
 
-  /** The versions among these that wait for their vectors. */
   waiting(versions: readonly number[]): Set<number> {
     return this.#index.waiting(versions);
   }

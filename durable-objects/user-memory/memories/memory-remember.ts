@@ -58,7 +58,6 @@ function placeTaken(draft: MemoryDraft, { waited: id, status, by }: Prepared): P
   return status === "quarantined" ? by : { ...by, waitedAs: waited.id };
 }
 
-/** The vectors of a call's memories, by version. */
 export const vectorsOf = (remembered: readonly RememberedRow[]): Map<number, TextEmbedding> =>
   new Map(
     remembered

@@ -42,7 +42,6 @@ export class MemoryTable extends SqlStore {
     this.clock = new MemoryClock(sql);
   }
 
-  /** Versions between two numbers, in their order. */
   changedBetween([after, upTo]: readonly [number, number], limit: number): Change[] {
     return this.sql.rows<Change>`
       SELECT id, version, kind, status, recorded_at AS "recordedAt" FROM memories
@@ -169,7 +168,6 @@ export class MemoryTable extends SqlStore {
     return this.#delete(part`id ${among(ids)}`);
   }
 
-  /** The numbers that no version has. */
   missing(numbers: readonly number[]): number[] {
     return this.sql.column`
       SELECT value FROM json_each(${JSON.stringify(numbers)})

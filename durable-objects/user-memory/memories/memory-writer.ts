@@ -196,7 +196,6 @@ export class MemoryWriter {
     });
   }
 
-  /** One change of one stored memory. */
   async #change(
     owner: Owner,
     id: string,

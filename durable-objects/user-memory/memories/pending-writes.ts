@@ -254,7 +254,6 @@ export class PendingWrites {
   }
 }
 
-/** True if two rows are equal in every column. */
 const isSame = (a: MemoryRow, b: MemoryRow): boolean =>
   // The fields are those of the table.
   (Object.keys(a) as (keyof MemoryRow)[]).every(

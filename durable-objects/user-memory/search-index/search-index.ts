@@ -102,7 +102,6 @@ export class SearchIndex extends SqlStore implements Erasable {
     return waiting.length === CUT_DOCUMENTS || waiting.some((n) => n > last);
   }
 
-  /** True if documents wait to be cut into word pieces. */
   get isUncut(): boolean {
     return this.vectors.withoutPieces(1).length > 0;
   }
@@ -130,17 +129,14 @@ export class SearchIndex extends SqlStore implements Erasable {
     return waiting.map((one) => ({ ...one, text: texts.get(one.n) ?? "" }));
   }
 
-  /** The texts of these documents, as far as they exist. */
   textsOf(numbers: readonly number[]): Map<number, string> {
     return new Map(this.documents.read(numbers).map(({ n, text }) => [n, text]));
   }
 
-  /** True if any document waits for a vector. */
   get isUnembedded(): boolean {
     return this.sql.has`SELECT 1 FROM unembedded WHERE ${STAYS} LIMIT 1`;
   }
 
-  /** The documents among these that wait for their vectors. */
   waiting(numbers: readonly number[]): Set<number> {
     return new Set(this.sql.column<number>`
       SELECT n FROM unembedded WHERE n IN (SELECT value FROM json_each(${JSON.stringify(numbers)}))`);

@@ -1,12 +1,20 @@
+import type { CodeTable } from "../../../src/platform/vectors/code-table.ts";
+import { dotWith } from "../../../src/platform/vectors/int8.ts";
 import type { Kernel } from "../../../src/platform/vectors/kernel/kernel.ts";
 import { nearestOf, type Scored, VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { isMessage, MEMORIES, MESSAGES } from "../core/position.ts";
-import type { SearchedVectors } from "./coded-vectors.ts";
 import type { Missing } from "./vector-cache.ts";
 import type { StoredVector, VectorRows } from "./vector-rows.ts";
 
-/** Room of the table that a search fills again and again. */
+/** Vectors that one statement reads, and room of the table that a search fills again and again. */
 const SLICE = 512;
+
+/** Vectors that are read for a search, for each document that is wanted, and at least: `npm run bench -- --codes`. */
+const READ_PER_WANTED = 8;
+const LEAST_READ = 2_048;
+
+/** The vectors that a query is compared with: cached, or read from storage by each search, all or the likely ones. */
+export type SearchedVectors = Pick<VectorTable, "has" | "nearest">;
 
 type Space = { model: string; dimensions: number; kernel: Kernel };
 
@@ -59,3 +67,17 @@ export class StoredVectors implements SearchedVectors {
       }
   }
 }
+
+/** The vectors of one model whose codes are in memory. A search reads the vectors of those that are likely the nearest. */
+export const codedVectors = (rows: VectorRows, model: string, codes: CodeTable): SearchedVectors => ({
+  has: (n) => codes.has(n),
+  nearest: (query, limit, allowed) => {
+    const read = Math.max(LEAST_READ, READ_PER_WANTED * limit);
+    const likely = codes.likely(query, read, allowed).toSorted((a, b) => a - b);
+    const scored: Scored[] = [];
+    for (let start = 0; start < likely.length; start += SLICE)
+      for (const { n, vector } of rows.read(model, likely.slice(start, start + SLICE)))
+        scored.push({ n, score: dotWith(vector, query) });
+    return nearestOf(scored, limit);
+  },
+});

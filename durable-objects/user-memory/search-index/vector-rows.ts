@@ -105,7 +105,6 @@ export class VectorRows extends SqlStore {
         AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name GLOB 'erased_[0-9]*_vectors')`;
   }
 
-  /** True if a message has a vector of the model. */
   hasMessages(model: string): boolean {
     return this.sql.has`
       SELECT 1 FROM vectors WHERE model = ${idOf(model)} AND n >= ${FIRST_POSITION} LIMIT 1`;

@@ -4,10 +4,9 @@ import type { Kernel } from "../../../src/platform/vectors/kernel/kernel.ts";
 import type { VectorBudget } from "../../../src/platform/vectors/vector-budget.ts";
 import { VectorTable } from "../../../src/platform/vectors/vector-table.ts";
 import { CodeTable } from "../../../src/platform/vectors/code-table.ts";
-import { codedVectors, type SearchedVectors } from "./coded-vectors.ts";
 import { type CachedTable, type Missing, VectorCache } from "./vector-cache.ts";
 import { PieceCounts } from "./piece-counts.ts";
-import { StoredVectors } from "./stored-vectors.ts";
+import { codedVectors, type SearchedVectors, StoredVectors } from "./stored-vectors.ts";
 import { type VectorName, VectorRows } from "./vector-rows.ts";
 import { MEMORIES, MESSAGES } from "../core/position.ts";
 import type { SqlPart } from "../../storage/sql.ts";
@@ -111,7 +110,6 @@ export class VectorStore {
     this.#counts?.documentsWent(removal.rows, removal.pieces);
   }
 
-  /** Removes the vectors of these documents, which keep their pieces. */
   removeVectors(rows: SqlPart): void {
     this.#removed(this.rows.removeVectors(rows));
   }
@@ -122,7 +120,6 @@ export class VectorStore {
     this.#counts?.piecesCame(pieces);
   }
 
-  /** Documents whose pieces are still to be cut, `limit` at most. */
   withoutPieces(limit: number): number[] {
     if (this.#isCut) return [];
     const waiting = this.rows.withoutPieces(limit);
@@ -130,7 +127,6 @@ export class VectorStore {
     return waiting;
   }
 
-  /** The models that documents have, or had, vectors of. */
   models(): ReadonlySet<string> {
     return (this.#models ??= new Set(this.rows.models()));
   }
@@ -189,7 +185,6 @@ export class VectorStore {
     this.#isCut = false;
   }
 
-  /** Counts the documents that hold each word piece. */
   counts(): PieceCounts {
     if (this.#counts !== null) return this.#counts;
     const counts = new PieceCounts();

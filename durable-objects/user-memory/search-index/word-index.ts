@@ -23,7 +23,6 @@ export class WordIndex extends SqlStore {
     return this.sql.value`SELECT changes()`;
   }
 
-  /** The documents among these. */
   among(numbers: readonly number[]): Set<number> {
     return new Set(this.sql.column<number>`
       SELECT rowid FROM words WHERE rowid IN (SELECT value FROM json_each(${JSON.stringify(numbers)}))`);

@@ -6,7 +6,7 @@ import type {
   VectorMetadata,
   VectorRecord,
 } from "../../../src/platform/vectors/vector-index.ts";
-import { refusal } from "../../../src/platform/vectors/vectorize-limits.ts";
+import { refusal } from "../../../src/platform/vectors/vectorize.ts";
 import { backOff } from "../../storage/back-off.ts";
 import { serialQueue } from "../../storage/serial-queue.ts";
 import {
