@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import {
   type Cue,
+  cuesIn,
   expressionOf,
   LANGUAGES,
   type Language,
@@ -54,20 +55,20 @@ const passes = (statement: Statement): boolean => reasonsAgainst(statement).leng
 function effectsOf(language: Language, all: readonly Judged[]): Effect[] {
   const record = new Map(Object.entries<LanguageWords>(RECORDS)).get(language.code);
   if (record === undefined) return [];
-  const { shows: _, pleasantries: __, recall: ___, compounds = "", prefixes = "", ...kinds } = record;
-  // The fields' names are the kinds. A record is changed for a moment here, and nowhere else.
+  const kinds = cuesIn(record);
+  // A record is changed for a moment here, and nowhere else.
   const cues = language.cues as Map<Cue, RegExp>;
   const telling = language.words as Set<string>;
-  return (Object.entries(kinds) as [Cue, string][]).flatMap(([cue, words]) =>
+  return kinds.flatMap(([cue, words]) =>
     words.split(",").map((part, i, parts): Effect => {
       const own = listed(part);
-      const touches = expressionOf(own, { compounds, prefixes });
+      const touches = expressionOf(own, record);
       const some = all.filter(({ said }) => said.search(touches) >= 0);
       const [whole, told] = [cues.get(cue), own.filter((word) => telling.has(word))];
-      const elsewhere = Object.entries(kinds).flatMap(([other, theirs]) =>
+      const elsewhere = kinds.flatMap(([other, theirs]) =>
         other === cue ? listed(parts.toSpliced(i, 1).join(",")) : listed(theirs),
       );
-      cues.set(cue, expressionOf(listed(parts.toSpliced(i, 1).join(",")), { compounds, prefixes }));
+      cues.set(cue, expressionOf(listed(parts.toSpliced(i, 1).join(",")), record));
       for (const word of told) if (!elsewhere.includes(word)) telling.delete(word);
       const changed = some.filter((one) => passes(one.statement) !== one.passes);
       if (whole !== undefined) cues.set(cue, whole);

@@ -1,8 +1,8 @@
 import { hidesSomething } from "../ingest/checks/characters.ts";
 import { holdsSecret } from "../ingest/checks/secrets.ts";
 import { GAP, ownWords, sentencesOf } from "../ingest/own-words.ts";
+import { STANDING_WORDS } from "../language/recall-words.ts";
 import { type MessageText, writtenText } from "../memory/message-text.ts";
-import { type StandingWords, STANDING_WORDS } from "./standing-words.ts";
 
 /** The passages of a message that say how its user wants to be answered from then on. `isOrder`: false for a preference alone. */
 export type Standing = { isOrder: boolean; passages: (readonly [start: number, end: number])[] };
@@ -30,11 +30,12 @@ const END = String.raw`(?![\p{L}\p{N}'])`;
 const START = String.raw`(?<![\p{L}\p{N}'])`;
 const rule = (source: string, flags = "iu"): RegExp => new RegExp(source, flags);
 
-const RULES: readonly Rule[] = STANDING_WORDS.map((words: StandingWords): Rule => {
-  const { frames, requests, therefore, always, onwards, orders, asked, plainly, prefers, ends } = words;
+const RULES: readonly Rule[] = STANDING_WORDS.map((words): Rule => {
+  const { frames, requests, therefore, always, onwards, asked, plainly, prefers, ends } = words;
   const frame = String.raw`(?:(?:${frames})${END}[\s,:!–-]*)`;
   const request = String.raw`(?:(?:${requests})${END}\s*)`;
-  const order = String.raw`(?:${orders})${END}`;
+  const orders = [...(words.orders === undefined ? [] : [words.orders]), ...words.verbs.split(/\s+/u)];
+  const order = String.raw`(?:${orders.join("|")})${END}`;
   return {
     asked: rule(String.raw`${START}(?:${asked})${END}([^.,;:!?–—]+)`),
     cue: rule(`${START}(?:${always}|${onwards}|${asked}|${plainly}|${prefers})`),

@@ -71,40 +71,33 @@ const TELLING_NONE: ReadonlySet<Cue> = new Set([
   "adverbs",
 ]);
 
-export const LANGUAGES: readonly Language[] = Object.entries<LanguageWords>(RECORDS).map(
-  ([code, languageWords]) => {
-    const {
-      shows = {},
-      compounds = "",
-      prefixes = "",
-      pleasantries = "",
-      recall: _,
-      ...record
-    } = languageWords;
-    const expression = (words: readonly string[]): RegExp => expressionOf(words, { compounds, prefixes });
-    // The names of a record's fields are the kinds.
-    const kinds = (Object.entries(record) as [Cue, string][]).map(
-      ([cue, words]) => [cue, listed(words)] as const,
-    );
-    const telling = kinds.flatMap(([cue, words]) => (TELLING_NONE.has(cue) ? [] : words));
-    return {
-      code,
-      pleasantries,
-      isLatin: LATIN.test(record.common),
-      cues: new Map(kinds.map(([cue, words]) => [cue, expression(words)])),
-      shows: Object.entries(shows).map(
-        ([predicate, words]) => [predicate, expression(listed(words))] as const,
-      ),
-      // A single letter of another language is an article or a preposition.
-      words: new Set(
-        telling
-          .map((word) => (isUnspaced(word) ? word.replaceAll("*", "") : word))
-          .filter((word) => !/^[a-z]$|[ *]/u.test(word)),
-      ),
-      phrases: expression(kinds.flatMap(([, words]) => words.filter((word) => word.includes(" ")))),
-    };
-  },
-);
+const NO_CUES: ReadonlySet<string> = new Set(["pleasantries", "compounds", "prefixes"]);
+/** The fields of a record with the words of a kind that a text is read for. */
+export const cuesIn = (record: LanguageWords): [Cue, string][] =>
+  Object.entries(record).filter(
+    (field): field is [Cue, string] => typeof field[1] === "string" && !NO_CUES.has(field[0]),
+  );
+
+export const LANGUAGES: readonly Language[] = Object.entries<LanguageWords>(RECORDS).map(([code, record]) => {
+  const { shows = {}, pleasantries = "" } = record;
+  const expression = (words: readonly string[]): RegExp => expressionOf(words, record);
+  const kinds = cuesIn(record).map(([cue, words]) => [cue, listed(words)] as const);
+  const telling = kinds.flatMap(([cue, words]) => (TELLING_NONE.has(cue) ? [] : words));
+  return {
+    code,
+    pleasantries,
+    isLatin: LATIN.test(record.common),
+    cues: new Map(kinds.map(([cue, words]) => [cue, expression(words)])),
+    shows: Object.entries(shows).map(([predicate, words]) => [predicate, expression(listed(words))] as const),
+    // A single letter of another language is an article or a preposition.
+    words: new Set(
+      telling
+        .map((word) => (isUnspaced(word) ? word.replaceAll("*", "") : word))
+        .filter((word) => !/^[a-z]$|[ *]/u.test(word)),
+    ),
+    phrases: expression(kinds.flatMap(([, words]) => words.filter((word) => word.includes(" ")))),
+  };
+});
 const [ENGLISH] = LANGUAGES.filter(({ code }) => code === "en");
 
 /** Only English has "I" with a capital within a sentence, and only Spanish has marks that open one. */

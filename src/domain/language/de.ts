@@ -47,5 +47,23 @@ export const de: LanguageWords = {
   secrets: "passwort*, kennwort*, kontonummer*, kreditkarte*, kartennummer*, geheimzahl, zugangscode",
   pleasantries:
     "abend, alles, also, auch, bald, besten, bin, bis, bitte, bitteschön, cool, da, dank, danke, dankeschön, dann, das, dir, doch, du, echt, einen, entschuldige, entschuldigung, es, euch, freut, für, ganz, gar, geht, gehts, gefreut, genau, gerne, gern, geschehen, gleichfalls, glück, gruß, grüße, gut, gute, guten, guter, gutes, hallo, haha, herzlichen, heute, hi, hilfe, hm, hören, ich, ihnen, ist, ja, kein, keine, klar, klasse, klingt, leid, lieb, liebe, lieben, mir, moin, morgen, na, nacht, nee, nein, nett, nicht, nichts, noch, oh, okay, ok, passt, perfekt, prima, problem, recht, richtig, sache, schade, schlaf, schön, schöne, schönen, schönes, sehr, servus, sorry, später, spaß, stimmt, super, tag, toll, trotzdem, tschau, tschüss, tut, und, verstanden, verstehe, viel, viele, vielen, vom, von, war, warte, weiter, wie, wiedersehen, wirklich, wochenende, wunderbar, zu, zum",
-  recall: { persons: String.raw`ich|mein\w*` },
+  recall: {
+    empty: `der die das den dem des ein eine einen einem einer und oder in im am an auf zu zum zur mit von vom fur ist bin sind habe hat als`,
+    persons: String.raw`ich|mein\w*`,
+  },
+  standing: {
+    frames:
+      "bitte|und|also|aber|ok(?:ay)?|hey|hallo|ich (?:möchte|will),? dass du|du (?:sollst|musst)|merk dir",
+    requests: "kannst du|könntest du|würdest du",
+    therefore: "(?:(?:und|aber) )?bitte|also",
+    always: "immer|nie(?:mals)?|stets",
+    onwards:
+      "immer|nie(?:mals)?|stets|grundsätzlich|ab (?:jetzt|sofort|heute)|von (?:jetzt|nun|heute) an|künftig|zukünftig|in zukunft|jedes mal",
+    verbs: `antworte benutze? bestätige erkläre erwähne fasse? formuliere frage? gib lass mache? nenne? nimm prüfe?
+      rechne sage? schlage? schreibe? setze? sprich übersetze? vermeide verwende verzichte zeige? zitiere`,
+    asked: "wenn ich (?:dich )?(?:nach|um|frage|schreibe)",
+    plainly: String.raw`hör auf|keine (?:emojis|witze|entschuldigungen) mehr|nenne? mich (?=["„…]?\p{Lu})`,
+    prefers: "ich bevorzuge(?= )",
+    ends: "[,;–—]? *(?:(?:und|aber|also) )?(?<!\\p{L})(?:kannst|könntest|wie|was|welche\\w*|wo|soll|sollte) ",
+  },
 };

@@ -65,6 +65,7 @@ export const en: LanguageWords = {
     phone: "phone*, number, reach, mobile",
   },
   recall: {
+    empty: `a an and are as at be been being by do does did for from had has have i if in into is it its me my of on or our she so than that the their them then they this to us very was we were who will with you your he her his him not no`,
     stop: `a about after again all also am an and any are as at be because been before being but by can could did do does
       doing for from get go had has have having he her here hers him his how i if in into is it its just like me more
       most my no nor not of off on once only or other our out over own s same she should so some such t tell than that
@@ -122,6 +123,8 @@ export const en: LanguageWords = {
       ur wbu welp wtf xd xoxo y yall chilly cloudy freezing outside rainy raining snowing sunny sunshine weather windy ain
       arent ca cannot cant couldn couldnt didn didnt doesn doesnt don dont hadn hadnt hasn hasnt haven havent isn isnt ive
       shouldn shouldnt thats theres theyre wasn wasnt weren werent whats wont wouldn wouldnt youll youre youve`,
+    numerals: `zero one two three four five six seven eight nine
+      ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty`,
     irregular: `beat beaten, become became, begin began begun, bend bent, bite bit bitten, blow blew blown,
       break broke broken, bring brought, build built, burn burnt, buy bought, catch caught, choose chose chosen,
       come came, creep crept, deal dealt, dig dug, draw drew drawn, dream dreamt, drink drank drunk,
@@ -246,5 +249,25 @@ export const en: LanguageWords = {
     ofDay: String.raw`\b\d{1,2}(?:st|nd|rd|th)?\s(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\b|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\s\d{1,2}\b|\b\d{1,2}[:.]\d\d\s?(?:am|pm|h)?\b(?!\s?[€$£])|\bbetween \d{1,2} and \d{1,2}\b`,
     units: "am|pm|feet|foot|ft|km|miles?|m|cm|mm|kg|g|years?|minutes?|hours?|days?|weeks?|%|percent",
     notYears: "am|pm|euros?|pounds|dollars",
+  },
+  standing: {
+    frames: String.raw`(?:do not|don't)(?! forget)|please|pls|kindly|and|also|but|so|then|ok(?:ay)?|hey|hi|just|one more thing|btw|by the way|note|important|remember(?: to| that)?|(?:do not|don't) forget to|(?:be sure|make sure|try)(?: to| that)?|i(?:'d| would)? (?:want|need|like|prefer) you to|you (?:should|must|have to|need to|are to)`,
+    requests: String.raw`(?:can|could|would|will) you`,
+    therefore: "(?:(?:so|and|but),? )?please|so",
+    always: "always|never|ever|under no circumstances",
+    onwards: String.raw`from (?:now|here|today|this (?:point|moment)) on(?:wards?)?(?: out| in)?|going forward|henceforth|in (?:the )?future|for (?:all )?(?:the )?future|in (?:all|each of) (?:your|my|our) \w+|every time|each time`,
+    orders: String.raw`give(?! (?:up|in)\b)|be(?! yourself\b)`,
+    verbs: `abbreviate add address answer apologi[sz]e append ask
+      assume avoid base bold call capitali[sz]e check cite clarify comment commit compare compute confirm consider convert
+      create define deploy describe display draft emphasi[sz]e end ensure explain express favou?r flag focus follow format
+      generate greet have highlight illustrate include insert keep label leave limit link lint list maintain make measure
+      mention name number offer omit open order outline phrase point position present print prioriti[sz]e propose prove
+      provide push put quote recommend refer reference remind remove repeat reply report respond restrict return round run
+      save say schedule send separate set share show sign skip sort speak specify spell start state structure suggest
+      summari[sz]e support tag tell test translate treat type use verify warn word wrap write`,
+    asked: String.raw`(?:when|whenever|if|each time|every time|any ?time) (?:i(?:'m| am)? (?:ask|asking|write|request|mention|talk|say|send|paste)|you (?:answer|reply|respond|write|draft|explain|suggest|recommend|show|give|list|mention|plan|review|summari[sz]e|translate))`,
+    plainly: String.raw`(?:stop|quit) (?:add|answer|apologi[sz]|ask|call|end|explain|format|giv|includ|mention|recommend|remind|repeat|reply|respond|say|send|show|start|suggest|summari[sz]|us|writ)ing|no more (?:emojis?|bullet points?|jokes|apologies|disclaimers)|(?:give|keep|make|write|format|phrase|start|end)(?: me)?(?: all)? (?:your|the) (?:answers|replies|responses|messages|explanations|summaries)|(?:you can )?(?:call|address) me (?:as )?(?=["“…]?\p{Lu})|you no longer (?:have|need) to|you (?:don't|do not) (?:have|need) to .{1,80}\b(?:any ?more|any longer)`,
+    prefers: String.raw`(?:i (?:do )?(?:(?:always|usually|generally|really|strongly|definitely) )*prefer|my (?:strong )?preference is)(?= )(?! (?:it|this|that|these|those|one|option|your|the (?:\w+ )?(?:one|ones|option|version|idea))\b)`,
+    ends: String.raw`[,;–—]? *(?<!\p{L})(?:(?:so|and|but|however|then),? )?(?:can|could|would|will|do|does|should) (?:you|i|we|this|that|it|there)\b|[,;–—] *(?:(?:so|and|but),? )?(?:how|what|which|where|why|is|are|any)\b|[,;–—] *(?:(?:but|though|and|yet|so|as|since) )?(?:i|i'm|i'd)\b|[,;–—] *(?:you know|like i (?:said|mentioned))\b`,
   },
 };

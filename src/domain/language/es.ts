@@ -47,5 +47,22 @@ export const es: LanguageWords = {
   secrets: "contraseña*, tarjeta, clave secreta, número de cuenta, código de seguridad",
   pleasantries:
     "a, acuerdo, adiós, agradezco, ah, ahora, amable, amigo, así, ayuda, bien, bueno, buen, buena, buenas, buenísimo, buenos, claro, como, cómo, con, conocerte, correcto, cuídate, de, del, descansa, día, días, disculpa, disculpe, el, encantado, encantada, es, eso, espera, está, estás, estoy, estupendo, exacto, excelente, fantástico, favor, feliz, fin, fue, genial, gracias, gracioso, gran, gusto, ha, hasta, haya, he, hola, igual, igualmente, increíble, jaja, la, las, lo, los, luego, mañana, más, me, mejor, mi, mil, momento, mucha, muchas, muchísimas, mucho, muy, nada, no, noche, noches, ok, oye, pasa, perdón, perdona, perfecto, pero, placer, por, problema, pronto, pues, qué, rato, saludos, sé, semana, señor, señora, seguro, sí, siento, sin, solo, suerte, supuesto, súper, tal, también, tan, tarde, tardes, te, tenga, ti, todo, tú, tus, un, una, usted, va, vale, vamos, vemos, verdad, verte, y, ya",
-  recall: { persons: "yo|mis?" },
+  recall: {
+    empty: `el los las una unos unas del al y o en con por para es soy mi mis un`,
+    persons: "yo|mis?",
+  },
+  standing: {
+    frames: "por favor|y|pero|entonces|hola|quiero que|debes|tienes que",
+    requests: "¿?(?:puedes|podrías)",
+    therefore: "así que|por favor",
+    always: "siempre|nunca|jamás",
+    onwards:
+      "siempre|nunca|jamás|(?:a partir|de) (?:de )?(?:ahora|hoy)(?: en adelante)?|en (?:el )?futuro|en adelante|cada vez",
+    verbs: `agrega añade avisa cita confirma contesta da dame dime escribe evita explica haz habla incluye indica
+      menciona muestra no pon propón recuerda responde resume traduce usa utiliza verifica`,
+    asked: "cuando (?:te )?(?:pregunte|pida|pido|pregunto)",
+    plainly: String.raw`deja de |no más (?:emojis|disculpas)|llámame (?=["«…]?\p{Lu})`,
+    prefers: "prefiero(?= )",
+    ends: "[,;–—]? *(?:(?:y|pero|así que|entonces) )?(?<!\\p{L})¿?(?:puedes|podrías|cómo|qué|cuál\\w*|dónde) ",
+  },
 };

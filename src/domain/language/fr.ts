@@ -49,5 +49,23 @@ export const fr: LanguageWords = {
     "mot de passe, mots de passe, carte bancaire, carte de crédit, code secret, numéro de compte, numéro de carte",
   pleasantries:
     "à, accord, adieu, aide, ah, aime, alors, allez, après, aussi, au, avec, beaucoup, bien, bientôt, bof, bon, bonjour, bonne, bonsoir, bravo, c, ça, chance, ci, ciao, clair, comme, comment, compris, cool, coucou, d, dac, de, demain, désolé, désolée, dommage, drôle, du, enchanté, enchantée, encore, entendu, est, et, êtes, exact, exactement, excuse, excusez, faire, fait, félicitations, génial, gentil, gentille, grave, haha, hein, hé, hello, heureux, heureuse, hi, ici, il, j, je, journée, l, la, le, lol, m, ma, mais, marrant, matin, mdr, merci, mieux, moi, moins, moment, n, ne, nickel, non, nouveau, nuit, oh, oui, ok, ouais, ouah, pardon, parfait, pas, passe, peu, plaisir, pour, quelle, qu, rencontrer, rencontre, rien, s, salut, sans, soir, soirée, souci, spécial, super, sûr, sympa, t, ta, tant, te, tellement, toi, toujours, tout, toute, très, trop, tu, un, une, vas, va, vais, voilà, vous, vrai, vraiment, week-end, week, end, y",
-  recall: { persons: "je|mon|ma|mes" },
+  recall: {
+    empty: `le la les un une des de du d l et ou a au aux en dans avec pour est suis sont je j mon ma mes`,
+    persons: "je|mon|ma|mes",
+  },
+  standing: {
+    frames: "s'il (?:te|vous) plaît|stp|svp|et|mais|alors|bonjour|je (?:veux|voudrais) que tu|tu dois",
+    requests: "peux-tu|pourrais-tu",
+    therefore: "donc|alors|s'il te plaît",
+    always: "toujours|jamais",
+    onwards:
+      "toujours|jamais|désormais|dorénavant|à partir de (?:maintenant|aujourd'hui)|à l'avenir|chaque fois",
+    orders: String.raw`ne|n'\p{L}+`,
+    verbs: `ajoute appelle cite confirme donne écris évite explique indique mets montre
+      parle précise propose rappelle réponds résume tutoie utilise vérifie`,
+    asked: "quand je (?:te )?(?:demande|pose)",
+    plainly: String.raw`arrête (?:de |d')|plus d'(?:emojis|excuses)|appelle-moi (?=["«…]? ?\p{Lu})`,
+    prefers: "je préfère(?= )",
+    ends: "[,;–—]? *(?:(?:et|mais|donc|alors) )?(?<!\\p{L})(?:peux|pourrais|comment|quel\\w*|où|est-ce)[ -]",
+  },
 };

@@ -47,5 +47,5 @@ export const it: LanguageWords = {
   secrets: "parola d'ordine, parola chiave, carta di credito, numero di conto, codice segreto",
   pleasantries:
     "a, ah, allora, altrettanto, amico, anche, ancora, andiamo, arrivederci, aspetta, attimo, auguri, bella, bello, ben, bene, benissimo, benvenuto, bravo, brava, buon, buona, buonanotte, buonasera, buongiorno, buono, capito, certamente, certo, che, chiaro, ciao, come, con, conoscerti, contento, cosa, così, d, da, davvero, del, della, di, dispiace, divertente, domani, dopo, è, e, eccellente, ecco, esatto, fa, fantastico, fatto, favore, fine, figurati, forte, fortuna, genial, giornata, giorno, giusto, grande, grandioso, grazie, ha, hai, ho, i, il, importa, incredibile, infinite, interessante, l, la, le, lo, ma, magari, meglio, mi, mille, molte, molto, momento, nessun, niente, no, non, notte, o, ok, ottimo, peccato, per, perfetto, piacere, più, poco, poi, prego, presto, pronto, problema, proprio, ragione, sabato, salve, saluti, scusa, scusami, scusate, scusi, se, sei, sembra, sera, serata, settimana, sì, sicuro, sogni, d'oro, oro, sono, splendido, sta, stai, sto, subito, super, ti, tranquillo, troppo, tu, tutto, tutti, un, una, va, vediamo, vero, vi, volentieri",
-  recall: { persons: "io|mi[oa]" },
+  recall: { empty: `il lo gli i di del della dei e o a al in con per sono mio mia`, persons: "io|mi[oa]" },
 };

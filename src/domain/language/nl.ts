@@ -45,5 +45,5 @@ export const nl: LanguageWords = {
   secrets: "wachtwoord*, pincode*, rekeningnummer*, creditcard*, kaartnummer",
   pleasantries:
     "aan, akkoord, allemaal, alles, alsjeblieft, alstublieft, avond, bedankt, begrepen, bent, best, bij, bijna, daag, daar, dag, dan, dank, dankje, dankjewel, dankuwel, dat, de, denk, dit, doeg, doei, duidelijk, dus, echt, een, eens, en, er, erg, even, fijn, fijne, gaat, geen, gefeliciteerd, gek, gelijk, gezellig, goed, goede, goedemiddag, goedemorgen, goedenacht, goedenavond, goedendag, graag, groeten, groetjes, haha, hé, hallo, heel, helemaal, hetzelfde, het, hey, hi, hier, hoe, hoi, hulp, iedereen, ik, is, ja, jammer, je, jij, jou, jullie, klaar, klinkt, klopt, later, lekker, leuk, lief, mee, met, mij, moment, mooi, mooie, morgen, nacht, natuurlijk, nee, niet, niets, nog, nou, oh, oké, ok, om, op, perfect, prachtig, prettige, prima, probleem, slaap, snap, sorry, spijt, straks, super, te, tot, u, uit, van, vandaag, veel, vind, volgende, voor, vriendelijk, wacht, wat, weekend, weer, wel, welkom, welterusten, werkt, zeker, ziens, zie, zien",
-  recall: { persons: "ik|mijn" },
+  recall: { empty: `de het een en of in op met van voor is ben mijn`, persons: "ik|mijn" },
 };

@@ -48,5 +48,8 @@ export const pt: LanguageWords = {
   secrets: "senha*, palavra-passe, cartão de crédito, número da conta, código de segurança",
   pleasantries:
     "a, abraço, abraços, adeus, agradecido, agradecida, ainda, ajuda, amanhã, ao, até, beijo, beijos, bem, beleza, boa, boas, bom, bons, brigado, brigada, caramba, certeza, certo, claro, com, como, conhecê, correto, de, demais, desculpa, desculpe, dia, dias, disso, do, e, é, está, estou, exatamente, excelente, favor, feliz, fim, fixe, foi, fofo, grato, grata, haha, hoje, igualmente, imagina, incrível, isso, já, joia, kkk, lo, logo, maravilha, mais, mas, me, mesmo, muita, muito, muitos, nada, não, noite, nossa, o, obg, obrigada, obrigadão, obrigado, oi, olá, opa, ótima, ótimo, para, parabéns, pela, pelo, pena, perfeito, pois, por, porreiro, pouco, prazer, problema, que, rapaz, saudações, se, semana, sem, sim, só, sou, super, tá, também, tarde, tardes, te, tchau, tenha, to, todo, tudo, um, uma, valeu, vamos, ver, verdade, vlw, você",
-  recall: { persons: "eu|meu|minha" },
+  recall: {
+    empty: `os as um uma do da dos das no na nos nas e ou com por para sou meu minha`,
+    persons: "eu|meu|minha",
+  },
 };

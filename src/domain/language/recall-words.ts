@@ -2,7 +2,11 @@ import * as RECORDS from "./records.ts";
 import type { AnswerWords, LanguageWords, RecallWords } from "./words.ts";
 
 type Lists = Exclude<keyof RecallWords, "answers">;
-const records = Object.values<LanguageWords>(RECORDS).flatMap(({ recall }) => recall ?? []);
+const languages = Object.values<LanguageWords>(RECORDS);
+const records = languages.flatMap(({ recall }) => recall ?? []);
+
+/** The words of standing instructions in each language that has them. */
+export const STANDING_WORDS = languages.flatMap(({ standing }) => standing ?? []);
 const joined = (parts: readonly string[]): string => `(?:${parts.length === 0 ? "(?!)" : parts.join("|")})`;
 
 /** The rows of a list in all languages that have it, each with its words. */

@@ -82,6 +82,33 @@ export type LanguageWords = {
   shows?: Readonly<Record<string, string>>;
   /** The words by which a recall reads the language. */
   recall?: RecallWords;
+  standing?: StandingWords;
+};
+
+/** The words of standing instructions and preferences, as parts of expressions. */
+export type StandingWords = {
+  /** Before an order: "please", "and", "I want you to". */
+  frames: string;
+  /** They make an order of a question: "can you". */
+  requests: string;
+  /** Between a reason and its order: "so", "please". */
+  therefore: string;
+  /** Before a verb alone, they order: "always", "never". */
+  always: string;
+  /** Times that do not end, before or behind an order: "from now on". */
+  onwards: string;
+  /** Verbs that order what an assistant does, if they are no whole words. */
+  orders?: string;
+  /** A list: such verbs. */
+  verbs: string;
+  /** Conditions of asking: "when I ask". */
+  asked: string;
+  /** Whole orders that hold without such a word: "stop using", "keep your answers". */
+  plainly: string;
+  /** Begins a preference; what follows it, to the end of the clause, is preferred. */
+  prefers: string;
+  /** The end of a preference: a question or a remark behind it. */
+  ends: string;
 };
 
 /** A part of an expression each: how a question asks for such an answer, and how a text looks that has one. */
@@ -130,6 +157,10 @@ export type RecallWords = {
   pleasant?: string;
   /** A list: further words that are no topic of a chat message: they judge, tell a mood, or are about the talk or the weather. */
   remarks?: string;
+  /** A list: words that say nothing about a fact. */
+  empty?: string;
+  /** A list: the numbers from zero on. */
+  numerals?: string;
   /** Rows: verbs whose forms share no stem, a verb a row. */
   irregular?: string;
   /** Rows: words for a person by what they are to the speaker. Those of a row may mean the same person; others do not. */

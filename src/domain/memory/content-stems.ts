@@ -1,4 +1,5 @@
 import { stemmer } from "stemmer";
+import { rowsOf, wordsOf as listOf } from "../language/recall-words.ts";
 import { isUnspaced } from "../language/scripts.ts";
 import { folded } from "../ranking/fold.ts";
 
@@ -6,23 +7,11 @@ const WORD = /\d{1,3}(?:[.,]\d{3})+(?![\d\p{L}])|[\p{L}\p{N}][\p{L}\p{N}'’.@+-
 const LATIN = /^[a-z']+$/;
 
 /** Words that say nothing about a fact. */
-const EMPTY = new Set(
-  `a an and are as at be been being by do does did for from had has have i if in into is it its me my of on or our she so than that the their them then they this to us very was we were who will with you your he her his him not no
-   der die das den dem des ein eine einen einem einer und oder in im am an auf zu zum zur mit von vom fur ist bin sind habe hat als
-   le la les un une des de du d l et ou a au aux en dans avec pour est suis sont je j mon ma mes
-   el los las una unos unas del al y o en con por para es soy mi mis un
-   os as um uma do da dos das no na nos nas e ou com por para sou meu minha
-   il lo gli i di del della dei e o a al in con per sono mio mia
-   de het een en of in op met van voor is ben mijn`
-    .split(/\s+/u)
-    .filter((word) => word !== ""),
-);
+const EMPTY = listOf("empty");
 
 /** The numbers that people write as words. */
 const NUMBERS: ReadonlyMap<string, string> = new Map(
-  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-    .split(" ")
-    .map((word, i) => [word, String(i)] as const),
+  rowsOf("numerals").flatMap((words) => words.map((word, i) => [word, String(i)] as const)),
 );
 
 /** A word for comparison: folded and stemmed, a number without its separators. */
