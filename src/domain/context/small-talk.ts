@@ -1,6 +1,6 @@
 import { LANGUAGES } from "../language/cues.ts";
 import { he } from "../language/he.ts";
-import { wordsOf } from "../language/recall-words.ts";
+import { partOf, rowsOf, wordsOf } from "../language/recall-words.ts";
 import { isUnspaced } from "../language/scripts.ts";
 import { th } from "../language/th.ts";
 import { AGREES, asksNothing, BESIDE, COURTESY, EXCLAIMS, FILLERS, TIMES } from "../ranking/courtesy.ts";
@@ -52,18 +52,18 @@ function hasNoTopic(sentence: string, isCourteous: boolean): boolean {
   if (namesSomething(sentence)) return false;
   const words = text.replaceAll(SAYINGS, " ").match(WORDS) ?? [];
   if (words.length > MOST_OF_SENTENCE) return false;
-  if (asks ? words.some((word) => ASKING.test(word)) : WHO_OR_WHEN.test(words[0] ?? "")) return false;
+  if (asks ? words.some((word) => ASKING.has(word)) : WHO_OR_WHEN.has(words[0] ?? "")) return false;
   return words.every((word) => isWordOfTalk(word) || (isCourteous && isTime(word)));
 }
 
-const ASKING = /^(?:how|remember|remind|what|when|where|which|who|whom|whose|why)$/;
-const WHO_OR_WHEN = /^(?:how|when|where|which|who|whom|whose|why)$/;
+const [ASKING, WHO_OR_WHEN] = [wordsOf("asksTopic"), wordsOf("whoOrWhen")];
 
 /** "I won't" is nobody who won. */
+const CONTRACTIONS = rowsOf("contractions").map(
+  ([short = "", ...words]) => [new RegExp(`\\b${short}\\b`, "g"), words.join(" ")] as const,
+);
 const wordsIn = (text: string): string[] =>
-  folded(text)
-    .replaceAll(/\bwon['’]t\b/g, "will not")
-    .match(WORDS) ?? [];
+  CONTRACTIONS.reduce((all, [short, words]) => all.replaceAll(short, words), folded(text)).match(WORDS) ?? [];
 /** The words of a text, with one space between them. */
 const plain = (text: string): string => wordsIn(text).join(" ");
 
@@ -101,48 +101,12 @@ function isPleasantryElsewhere(text: string): boolean {
 }
 
 /** Expressions of words that are topics by themselves. */
-const SAYINGS = new RegExp(
-  String.raw`\b(?:${[
-    "(?:good|great|nice|lovely|amazing|excellent|fantastic) (?:work|job|one|try|catch|idea|news)",
-    "sounds like a (?:plan|deal)",
-    "(?:that s|thats|this is) (?:all|it|enough)(?: for (?:now|today|tonight|the day|the week))?",
-    "(?:one|a|just a) (?:sec|second|moment|minute)",
-    "fair enough",
-    "of course",
-    "catch (?:you|ya|u) (?:later|soon)",
-    "go ahead",
-    "^(?:morning|afternoon|evening|night)$",
-    "(?:have|has|had|got|need|gotta|must|should|ll|will) (?:to )?(?:run|dash|head off|head out|head home|leave)",
-    "(?:sign|signing|log|logging) off",
-    "(?:my|your) (?:bad|fault)",
-    "no (?:stress|hurry|biggie|big deal|pressure|way|offen[cs]e)",
-    "(?:sleep|rest) (?:well|tight|good)",
-    "sweet dreams",
-    "to (?:meet|see|talk to|chat with|hear from) (?:you|ya|u)",
-    "oh my(?: god)?",
-    "wrong (?:window|chat|tab|button|person|thread)",
-    "(?:happy|merry) (?:new year|birthday|holidays|christmas|easter)",
-  ].join("|")})\b`,
-  "g",
-);
+const SAYINGS = new RegExp(String.raw`\b${partOf("sayings")}\b`, "g");
 
 /** A greeting, thanks or a farewell, and a name. */
-const ADDRESS =
-  /^(?:hi+|hello+|hey+|hiya|hallo|hola|howdy|yo|greetings|good (?:morning|afternoon|evening|night)|(?:thanks|thank you|thx|cheers)(?: so much| a lot)?|(?:good ?)?bye(?: bye)?|see you|welcome)(?: (?:there|again|dear|my))? (?!what|who|when|where|why|how|which)\p{L}+$/u;
-const YOU = "(?:you|u|ya)(?: guys| all)?";
-/** Words that say nothing in a remark about the assistant. */
-const ABOUT_YOU = String.raw`(?: (?!(?:about|at|for|from|in|my|of|on|our|the|to|with|allergic)\b)\p{L}+){1,4}`;
-const SO = String.raw`(?: (?:again|all|been|days|do|doing|evening|feeling|friend|going|guys|hanging|here|holding|it|keeping|lately|life|man|mate|morning|now|on|pal|really|so|these|this|today|tonight|treating|up|you|yourself))*`;
-/** Questions and remarks that are made for the sake of the talk, or about the assistant. */
-const SOCIAL = new RegExp(
-  String.raw`^(?:${[
-    String.raw`(?:h|how)(?: is| are| s| r| re| ve| have| was| were| do| did| has)?(?: it| things?| everything| everyone| life| ${YOU}| your (?:day|night|morning|evening|weekend)| the day)${SO}`,
-    String.raw`(?:what(?: s| is)?|whats) (?:up|new|good|happening|cooking|going on|the matter|wrong)${SO}`,
-    String.raw`(?:what|how) about you${SO}`,
-    String.raw`(?:are|r|were) ${YOU}${ABOUT_YOU}`,
-    String.raw`${YOU}(?: are| re| r| seem| sound| look)${ABOUT_YOU}`,
-    String.raw`(?:can|could|do|did|will) ${YOU}(?: ever| even| still)? (?:hear|see|understand|dream|sleep|get it|get that|like me|love me|have feelings)(?: me| that| this)?`,
-    String.raw`(?:you|u|really|ready|right|sure|seriously|why not|how come|how so|huh|who knows|who cares|who are you|does it|is it|did it|was it|do you|did you|is that so|is that right|am i right|so what|now what|what now|what else|what next)`,
-  ].join("|")})$`,
+const ADDRESS = new RegExp(
+  String.raw`^${partOf("greetings")}(?: ${partOf("afterGreeting")})? (?!${partOf("noName")})\p{L}+$`,
   "u",
 );
+/** Questions and remarks that are made for the sake of the talk, or about the assistant. */
+const SOCIAL = new RegExp(`^${partOf("social")}$`, "u");

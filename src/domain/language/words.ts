@@ -161,6 +161,19 @@ export type RecallWords = {
   empty?: string;
   /** A list: the numbers from zero on. */
   numerals?: string;
+  /** Words that are topics by themselves, in an expression that is none: "great work". */
+  sayings?: string;
+  /** A greeting, thanks or a farewell before a name; what may stand between the two; what is no name. */
+  greetings?: string;
+  afterGreeting?: string;
+  noName?: string;
+  /** Questions and remarks that are made for the sake of the talk, or about the assistant. */
+  social?: string;
+  /** A list: with one of these, a question has a topic; a list: so has a sentence that begins with one. */
+  asksTopic?: string;
+  whoOrWhen?: string;
+  /** Rows: a contraction, and the words that it is made of. */
+  contractions?: string;
   /** Rows: verbs whose forms share no stem, a verb a row. */
   irregular?: string;
   /** Rows: words for a person by what they are to the speaker. Those of a row may mean the same person; others do not. */
