@@ -5,8 +5,8 @@ import { asksForPast } from "../../../src/domain/ranking/question.ts";
 import type { Question } from "../../../src/domain/ranking/features.ts";
 import { distinctPieces, type Lexicon, type WordStatistics } from "../../../src/domain/ranking/lexicon.ts";
 import { passageMatches } from "../../../src/domain/ranking/matches.ts";
-import { isTrueIn, type NamedTime, ratedDates } from "../../../src/domain/ranking/named-time.ts";
-import { type Candidate, pooled, REACH } from "../../../src/domain/ranking/pool.ts";
+import { isTrueIn, type NamedTime, dateRatings } from "../../../src/domain/ranking/named-time.ts";
+import { type Candidate, poolOf, REACH } from "../../../src/domain/ranking/pool.ts";
 import { isLong, type Passage } from "../../../src/domain/ranking/passages.ts";
 import { withoutRepeats } from "../../../src/domain/ranking/repeats.ts";
 import { rank } from "../../../src/domain/ranking/rank.ts";
@@ -121,7 +121,7 @@ export class HybridSearch {
   #ranked(query: SearchQuery, found: Found) {
     const { words, retrievals } = found;
     const { documents, beside } = this.#documentsAround(query, found);
-    const pool = pooled(this.#candidates(query, documents, found), {
+    const pool = poolOf(this.#candidates(query, documents, found), {
       sameThread,
       beside: (n, step) => (isMessage(n) ? beside(n, step) : null),
     });
@@ -173,7 +173,7 @@ export class HybridSearch {
     documents: readonly Document[],
     { words, retrievals }: Found,
   ): Candidate[] {
-    const dates = time === null ? [] : ratedDates(documents, time);
+    const dates = time === null ? [] : dateRatings(documents, time);
     const numbers = documents.map(({ n }) => n);
     const cosines = retrievals.vector?.cosines(numbers);
     const pieces = this.#deps.index.vectors.rows.pieces(numbers);

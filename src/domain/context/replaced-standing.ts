@@ -1,33 +1,28 @@
+import { STANDING_WORDS } from "../language/recall-words.ts";
+import { standingValues } from "../language/words.ts";
 import { contentStems, stem } from "../memory/content-stems.ts";
 import { folded } from "../ranking/fold.ts";
 
 /** Values of which one holds at a time. The name that follows "call me" is one. Folded. */
-const VALUES: readonly RegExp[] = [
-  /\b(?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|turkish|swedish|danish|norwegian|japanese|chinese|korean|arabic|hindi|englisch|deutsch|franzosisch|spanisch|italienisch|anglais|allemand|francais|espagnol|ingles|aleman|frances|espanol)\b/gu,
-  /\b(?:british|american)\b/gu,
-  /\b(?:(?:call|address)(?:ing)? me|nenne? mich|appelle-moi|llamame)\b.*/gu,
-  /\b(?:metric|imperial)\b/gu,
-  /\b(?:celsius|fahrenheit)\b/gu,
-  /\b(?:12|24|twelve|twenty-four)[- ]hour\b/gu,
-  /\b(?:short|shorter|brief|concise|terse|long|(?<!no |any )longer|detailed|thorough)\b/gu,
-  /\b(?:formal|informal|casual)(?:ly)?\b/gu,
-];
-/** Words of an instruction that do not say what it is about. Folded. */
-const NO_MATTER = new Set(
-  `actually add adding address again all always amount answer answering answers any anymore call can could don ever for
-   forward from future give giving going henceforth i in include including instead just keep language like longer make
-   me more must my need never no not now on onward onwards over please pls prefer preference provide quit rather reply
-   replies respond responses should show speak stop sure talk than to use using want will with write writing you your
-   antworte bitte immer jetzt mehr mir nie niemals stets kunftig ab désormais jamais reponds toujours ahora responde
-   siempre nunca`
-    .split(/\s+/u)
-    .map(stem),
+const VALUES: readonly RegExp[] = standingValues.map(
+  (kind) =>
+    new RegExp(
+      String.raw`\b(?:${STANDING_WORDS.flatMap(({ values }) => values[kind] ?? []).join("|")})`,
+      "gu",
+    ),
 );
+/** Words of an instruction that do not say what it is about. Folded. */
+const NO_MATTER = new Set(STANDING_WORDS.flatMap(({ noMatter }) => noMatter.split(/\s+/u)).map(stem));
 /** Begins to say when an instruction holds. */
-const CONDITION = /\b(?:when|whenever|if|unless|each time|every time|any ?time|wenn|quand|cuando)\b/u;
+const CONDITION = new RegExp(
+  String.raw`\b(?:${STANDING_WORDS.map(({ conditions }) => conditions).join("|")})\b`,
+  "u",
+);
 /** Says what is not to be. Folded. */
-const AGAINST =
-  /\b(?:never|no longer|no more|not|dont|stop|quit|avoid|nie|niemals|nicht|kein\w*|jamais|pas|nunca|deja)\b|\bdon['’]t\b/u;
+const AGAINST = new RegExp(
+  String.raw`\b(?:${STANDING_WORDS.map(({ against }) => against).join("|")})\b`,
+  "u",
+);
 
 type Matter = {
   about: string;

@@ -160,47 +160,48 @@ function languagesIn(said: string, text: string): readonly Language[] {
   const words = said.split(" ");
   const flat = isUnspaced(said);
   const hits = LANGUAGES.map((language) => {
-    const found =
-      words.filter((word) => language.words.has(word)).length + (MARKS[language.code]?.test(text) ? 1 : 0);
-    return flat && isUnspaced(language.words.values().next().value ?? "")
-      ? [...language.words].filter((word) => isUnspaced(word) && said.includes(word)).length
-      : found;
+    if (flat && isUnspaced(language.words.values().next().value ?? ""))
+      return [...language.words].filter((word) => isUnspaced(word) && said.includes(word)).length;
+    return (
+      words.filter((word) => language.words.has(word)).length + (MARKS[language.code]?.test(text) ? 1 : 0)
+    );
   });
   const most = Math.max(...hits);
-  const found = LANGUAGES.filter(({ phrases }, i) =>
+  const likely = LANGUAGES.filter(({ phrases }, i) =>
     most > 0 ? hits[i] === most : said.search(phrases) >= 0,
   );
   // A long text with one word that many languages have is in none of them.
-  return found.length > MANY && words.length > 2 * FEW ? NO_LANGUAGES : found;
+  return likely.length > MANY && words.length > 2 * FEW ? NO_LANGUAGES : likely;
 }
 
+type Readable = Pick<LanguageReading, "said" | "languages">;
+const NOTHING = /(?!)/gu;
+const expressionsOf = ({ languages }: Pick<Readable, "languages">, cue: Cue): RegExp[] =>
+  languages.map(({ cues }) => cues.get(cue) ?? NOTHING);
+
 /** The places of the words of a kind. */
-export const placesOf = (
-  { said, languages }: Pick<LanguageReading, "said" | "languages">,
-  cue: Cue,
-): number[] =>
-  languages.flatMap(({ cues }) => Array.from(said.matchAll(cues.get(cue) ?? /(?!)/gu), ({ index }) => index));
+export const placesOf = (reading: Readable, cue: Cue): number[] =>
+  expressionsOf(reading, cue).flatMap((words) =>
+    Array.from(reading.said.matchAll(words), ({ index }) => index),
+  );
 
 /** True if a text has a word of a kind. */
-export const has = ({ said, languages }: Pick<LanguageReading, "said" | "languages">, cue: Cue): boolean =>
-  languages.some(({ cues }) => said.search(cues.get(cue) ?? /(?!)/u) >= 0);
+export const has = (reading: Readable, cue: Cue): boolean =>
+  expressionsOf(reading, cue).some((words) => reading.said.search(words) >= 0);
+
+/** True if a text begins with a word of a kind. */
+export const begins = (reading: Readable, cue: Cue): boolean =>
+  expressionsOf(reading, cue).some((words) => reading.said.search(words) === 1);
 
 /** A text without the words of a kind. */
 export const withoutWords = (reading: LanguageReading, cue: Cue): LanguageReading => ({
   ...reading,
-  said: reading.languages.reduce(
-    (said, { cues }) => said.replaceAll(cues.get(cue) ?? /(?!)/gu, ""),
-    reading.said,
-  ),
+  said: expressionsOf(reading, cue).reduce((said, words) => said.replaceAll(words, ""), reading.said),
 });
 
 /** True if a word is one that tells a language of the text. */
 export const isWordOf = (word: string, { languages }: Pick<LanguageReading, "languages">): boolean =>
   languages.some(({ words }) => words.has(word));
-
-/** True if a text begins with a word of a kind. */
-export const begins = ({ said, languages }: Pick<LanguageReading, "said" | "languages">, cue: Cue): boolean =>
-  languages.some(({ cues }) => said.search(cues.get(cue) ?? /(?!)/u) === 1);
 
 /** True if a text denies something. A predicate may be English, whatever language its message is in. */
 export const deniesSomething = (text: string, { languages } = read(text)): boolean =>
@@ -234,7 +235,7 @@ export const speaksToTheMemory = (text: string): boolean => {
 export function withoutRoles(text: string): string {
   const plain = text.replaceAll(/[’`´]/gu, "'").normalize("NFKC");
   const { said, languages } = read(plain);
-  const roles = new Set(languages.flatMap(({ cues }) => said.match(cues.get("roles") ?? /(?!)/gu) ?? []));
+  const roles = new Set(expressionsOf({ languages }, "roles").flatMap((words) => said.match(words) ?? []));
   return [...roles].reduce((rest, words) => {
     const spaced = words.replaceAll(" ", String.raw`[^\p{L}\p{N}]+`);
     const whole = isUnspaced(words) ? spaced : String.raw`(?<![\p{L}\p{N}])${spaced}(?![\p{L}\p{N}])`;
@@ -242,7 +243,7 @@ export function withoutRoles(text: string): string {
   }, plain);
 }
 
-const SECRETS = LANGUAGES.flatMap(({ cues }) => cues.get("secrets") ?? []);
+const SECRETS = expressionsOf({ languages: LANGUAGES }, "secrets");
 /** True if a text names a secret in any language. */
 export const namesSecret = (text: string): boolean => {
   const { said } = wordsIn(text);

@@ -52,6 +52,13 @@ export const de: LanguageWords = {
     persons: String.raw`ich|mein\w*`,
   },
   standing: {
+    values: {
+      language: String.raw`(?:englisch|deutsch|franzosisch|spanisch|italienisch)\b`,
+      address: String.raw`nenne? mich\b.*`,
+    },
+    noMatter: `antworte bitte immer jetzt mehr mir nie niemals stets kunftig ab`,
+    conditions: "wenn",
+    against: String.raw`nie|niemals|nicht|kein\w*`,
     frames:
       "bitte|und|also|aber|ok(?:ay)?|hey|hallo|ich (?:möchte|will),? dass du|du (?:sollst|musst)|merk dir",
     requests: "kannst du|könntest du|würdest du",

@@ -64,6 +64,23 @@ export const en: LanguageWords = {
   },
   recall,
   standing: {
+    values: {
+      language: String.raw`(?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|turkish|swedish|danish|norwegian|japanese|chinese|korean|arabic|hindi)\b`,
+      variety: String.raw`(?:british|american)\b`,
+      address: String.raw`(?:call|address)(?:ing)? me\b.*`,
+      measures: String.raw`(?:metric|imperial)\b`,
+      temperature: String.raw`(?:celsius|fahrenheit)\b`,
+      clock: String.raw`(?:12|24|twelve|twenty-four)[- ]hour\b`,
+      length: String.raw`(?:short|shorter|brief|concise|terse|long|(?<!no |any )longer|detailed|thorough)\b`,
+      manner: String.raw`(?:formal|informal|casual)(?:ly)?\b`,
+    },
+    noMatter: `actually add adding address again all always amount answer answering answers any anymore call can could
+      don ever for forward from future give giving going henceforth i in include including instead just keep
+      language like longer make me more must my need never no not now on onward onwards over please pls prefer
+      preference provide quit rather reply replies respond responses should show speak stop sure talk than to
+      use using want will with write writing you your`,
+    conditions: "when|whenever|if|unless|each time|every time|any ?time",
+    against: String.raw`never|no longer|no more|not|don['’]?t|stop|quit|avoid`,
     frames: String.raw`(?:do not|don't)(?! forget)|please|pls|kindly|and|also|but|so|then|ok(?:ay)?|hey|hi|just|one more thing|btw|by the way|note|important|remember(?: to| that)?|(?:do not|don't) forget to|(?:be sure|make sure|try)(?: to| that)?|i(?:'d| would)? (?:want|need|like|prefer) you to|you (?:should|must|have to|need to|are to)`,
     requests: String.raw`(?:can|could|would|will) you`,
     therefore: "(?:(?:so|and|but),? )?please|so",

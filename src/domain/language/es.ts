@@ -52,6 +52,13 @@ export const es: LanguageWords = {
     persons: "yo|mis?",
   },
   standing: {
+    values: {
+      language: String.raw`(?:ingles|aleman|frances|espanol)\b`,
+      address: String.raw`llamame\b.*`,
+    },
+    noMatter: `ahora responde siempre nunca`,
+    conditions: "cuando",
+    against: String.raw`nunca|deja`,
     frames: "por favor|y|pero|entonces|hola|quiero que|debes|tienes que",
     requests: "¿?(?:puedes|podrías)",
     therefore: "así que|por favor",

@@ -54,6 +54,13 @@ export const fr: LanguageWords = {
     persons: "je|mon|ma|mes",
   },
   standing: {
+    values: {
+      language: String.raw`(?:anglais|allemand|francais|espagnol)\b`,
+      address: String.raw`appelle-moi\b.*`,
+    },
+    noMatter: `désormais jamais reponds toujours`,
+    conditions: "quand",
+    against: String.raw`jamais|pas`,
     frames: "s'il (?:te|vous) plaît|stp|svp|et|mais|alors|bonjour|je (?:veux|voudrais) que tu|tu dois",
     requests: "peux-tu|pourrais-tu",
     therefore: "donc|alors|s'il te plaît",

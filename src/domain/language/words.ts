@@ -85,8 +85,27 @@ export type LanguageWords = {
   standing?: StandingWords;
 };
 
+/** The kinds of values that a later instruction replaces. */
+export const standingValues = [
+  "language",
+  "variety",
+  "address",
+  "measures",
+  "temperature",
+  "clock",
+  "length",
+  "manner",
+] as const;
 /** The words of standing instructions and preferences, as parts of expressions. */
 export type StandingWords = {
+  /** Of each kind, values of which one holds at a time; the name that follows "call me" is one. Folded. */
+  values: { [Kind in (typeof standingValues)[number]]?: string };
+  /** A list: words of an instruction that do not say what it is about. Folded. */
+  noMatter: string;
+  /** Begins to say when an instruction holds. */
+  conditions: string;
+  /** Says what is not to be. Folded. */
+  against: string;
   /** Before an order: "please", "and", "I want you to". */
   frames: string;
   /** They make an order of a question: "can you". */

@@ -37,19 +37,19 @@ export function namedTime(question: string, { referenceDate, timeZone }: TimeRef
   const zone = zoneOf(timeZone);
   // Dates are found and computed in local time, as if it were UTC, and converted at the end.
   const now = referenceDate + zone.offsetAt(referenceDate);
-  const named = datesIn(text, now)
+  const dates = datesIn(text, now)
     .filter(({ at }) => at(0).from <= now)
     .slice(0, MOST)
     .map(({ at, recurs, isAnchor = false }) => ({
       isAnchor,
       ofYears: Array.from({ length: recurs ? YEARS : 1 }, (_, back) => zone.toUtc(at(back))),
     }));
-  if (named.length === 0) return null;
-  const all = named.flatMap(({ ofYears }) => ofYears);
+  if (dates.length === 0) return null;
+  const all = dates.flatMap(({ ofYears }) => ofYears);
   return {
-    spans: named.filter(({ isAnchor }) => !isAnchor).flatMap(({ ofYears }) => ofYears.slice(0, 1)),
-    ofYears: (years) => named.flatMap(({ ofYears }) => ofYears.slice(0, years)),
-    match: (at) => all.reduce((best, span) => Math.max(best, rated(span, at)), 0),
+    spans: dates.filter(({ isAnchor }) => !isAnchor).flatMap(({ ofYears }) => ofYears.slice(0, 1)),
+    ofYears: (years) => dates.flatMap(({ ofYears }) => ofYears.slice(0, years)),
+    match: (at) => all.reduce((best, span) => Math.max(best, ratingOf(span, at)), 0),
   };
 }
 
@@ -61,7 +61,7 @@ export const isTrueIn = (validity: TimeSpan, { spans }: NamedTime): boolean =>
   spans.some(({ from, to }) => validity.from < to && validity.to > from);
 
 /** Rates documents against the time: `TRUE_THEN` at least for a fact that was true then, −1 for its other versions. */
-export function ratedDates(all: readonly Timed[], time: NamedTime): number[] {
+export function dateRatings(all: readonly Timed[], time: NamedTime): number[] {
   const trueThen = new Set(
     all.flatMap(({ validity }) => (validity && isTrueIn(validity, time) ? [validity.id] : [])),
   );
@@ -71,7 +71,7 @@ export function ratedDates(all: readonly Timed[], time: NamedTime): number[] {
   });
 }
 
-function rated({ from, to }: TimeSpan, at: number): number {
+function ratingOf({ from, to }: TimeSpan, at: number): number {
   if (at >= from && at < to) return 1;
   return to - from <= SHORT && at >= to && at < to + AFTERMATH_MS ? AFTERMATH : 0;
 }

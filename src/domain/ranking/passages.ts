@@ -25,12 +25,12 @@ export function passagesOf(text: string): Passage[] {
 }
 
 function* parts(text: string): Generator<Passage> {
-  for (const line of cut(text, /\n+/g)) {
+  for (const line of partsAt(text, /\n+/g)) {
     if (line.end - line.start <= TARGET) {
       yield line;
       continue;
     }
-    for (const sentence of cut(text.slice(line.start, line.end), SENTENCE_END))
+    for (const sentence of partsAt(text.slice(line.start, line.end), SENTENCE_END))
       yield* within(text, line.start + sentence.start, line.start + sentence.end);
   }
 }
@@ -51,7 +51,7 @@ function* within(text: string, start: number, end: number): Generator<Passage> {
 }
 
 /** The parts of a text, each with the border at its end. */
-function* cut(text: string, border: RegExp): Generator<Passage> {
+function* partsAt(text: string, border: RegExp): Generator<Passage> {
   let start = 0;
   for (const match of text.matchAll(border)) {
     const end = match.index + match[0].length;

@@ -55,7 +55,7 @@ type Places = {
 };
 
 /** Puts candidates beside their neighbours: messages that follow each other in a thread. */
-export function pooled(candidates: readonly Candidate[], { sameThread, beside }: Places): PooledCandidate[] {
+export function poolOf(candidates: readonly Candidate[], { sameThread, beside }: Places): PooledCandidate[] {
   const sorted = candidates.toSorted((a, b) => a.n - b.n);
   const index = new Map(sorted.map(({ n }, i) => [n, i]));
   const at = (n: number, step: number): number | undefined => {

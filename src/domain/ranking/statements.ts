@@ -72,10 +72,12 @@ export class StatementReader {
   statementsOf(text: string, role: string | null, questionStems: ReadonlySet<string>): Statements {
     const sentences = sentencesOf(text)
       .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
-      .map((sentence) => ({ sentence, stated: statedIn(sentence, role) }));
-    const stating = this.#wordsIn(sentences.flatMap(({ stated }) => stated ?? []));
+      .map((sentence) => ({ sentence, statement: statementIn(sentence, role) }));
+    const stating = this.#wordsIn(sentences.flatMap(({ statement }) => statement ?? []));
     const asking = this.#wordsIn(
-      sentences.flatMap(({ sentence, stated }) => (stated === null ? sentence.replace(EXCUSE, "") : [])),
+      sentences.flatMap(({ sentence, statement }) =>
+        statement === null ? sentence.replace(EXCUSE, "") : [],
+      ),
     );
     const [stems, asks] = [new Set(stating.telling.keys()), new Set(asking.telling.keys())];
     const inAsking = asks.intersection(questionStems).size;
@@ -108,7 +110,7 @@ function wordOf(word: string): Word | null {
 }
 
 /** The part of a sentence that states something, or null. */
-function statedIn(sentence: string, role: string | null): string | null {
+function statementIn(sentence: string, role: string | null): string | null {
   const plain = sentence.trim();
   const asks =
     QUESTION_MARK.test(plain) || OPENS.test(plain) || (ASKING.test(plain) && wordsOf(plain).length <= FEW);

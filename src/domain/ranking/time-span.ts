@@ -29,8 +29,8 @@ export function zoneOf(timeZone = "UTC"): Zone {
     minute: "numeric",
     second: "numeric",
   });
-  const offsetAt = (given: number): number => {
-    const at = Math.min(Math.max(given, EARLIEST + DAY), -EARLIEST - DAY);
+  const offsetAt = (time: number): number => {
+    const at = Math.min(Math.max(time, EARLIEST + DAY), -EARLIEST - DAY);
     const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
     const [year = 0, month = 1, ...rest] = (
       ["year", "month", "day", "hour", "minute", "second"] as const

@@ -1,6 +1,6 @@
 // The times that questions name, and the words that only look like one.
 import { describe, expect, it } from "vitest";
-import { namedTime, ratedDates } from "../../../src/domain/ranking/named-time.ts";
+import { namedTime, dateRatings } from "../../../src/domain/ranking/named-time.ts";
 
 /** A Wednesday. */
 const referenceDate = Date.UTC(2026, 10, 18, 15);
@@ -197,7 +197,7 @@ describe("a document is rated", () => {
     const fact = (id: string, from: number, to = Infinity) => ({ createdAt: 0, validity: { id, from, to } });
     const [y2022, y2024] = [Date.UTC(2022, 0), Date.UTC(2024, 0)];
     expect(
-      ratedDates(
+      dateRatings(
         [fact("a", y2022, y2024), fact("a", y2024), fact("b", y2024), { createdAt: Date.UTC(2023, 2, 9) }],
         time,
       ),

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Lexicon } from "../../../src/domain/ranking/lexicon.ts";
 import { distinctPieces } from "../../../src/domain/ranking/lexicon.ts";
-import { namedTime, ratedDates } from "../../../src/domain/ranking/named-time.ts";
-import { type Candidate, pooled } from "../../../src/domain/ranking/pool.ts";
+import { namedTime, dateRatings } from "../../../src/domain/ranking/named-time.ts";
+import { type Candidate, poolOf } from "../../../src/domain/ranking/pool.ts";
 import { mentions } from "../../../src/domain/ranking/question.ts";
 import { withPairs } from "../../../src/domain/ranking/pairs.ts";
 import { rank, type Weights } from "../../../src/domain/ranking/rank.ts";
@@ -54,7 +54,7 @@ const sameThread = (a: number, b: number) =>
 const order = (query: string, all: Candidate[], weights: Weights = {}, now = 0) =>
   rank(
     { text: query, now },
-    pooled(all, { sameThread, beside: (n, step) => (sameThread(n, n + step) ? n + step : null) }),
+    poolOf(all, { sameThread, beside: (n, step) => (sameThread(n, n + step) ? n + step : null) }),
     { words, model: rankingModels.static, weights },
   ).ranked;
 const first = (...given: Parameters<typeof order>) => order(...given)[0]?.n;
@@ -85,7 +85,7 @@ it("counts a word of the same meaning nearby for more than half of what it count
   const elsewhere = found(3 * THREAD + 1, LONG, { cosine: 0 });
   const { ranked } = rank(
     { text: "the ferry", now: 0 },
-    pooled([boat, beside, elsewhere], {
+    poolOf([boat, beside, elsewhere], {
       sameThread,
       beside: (n, step) => (sameThread(n, n + step) ? n + step : null),
     }),
@@ -168,7 +168,7 @@ it("prefers what was said when the question says", () => {
     const dates =
       time === null
         ? []
-        : ratedDates(
+        : dateRatings(
             times.map((createdAt) => ({ createdAt })),
             time,
           );
