@@ -1,3 +1,4 @@
+import { raw } from "../../storage/sql.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { SqlStore } from "../core/sql-store.ts";
 import { MODEL_NAME, type VectorName } from "../search-index/vector-rows.ts";
@@ -43,10 +44,9 @@ export const EMPTIED = [
 ] as const;
 /** Inserts that fill one page (4,096 bytes) of each table with user text. */
 const FILL = [
-  "INSERT INTO owner (id) VALUES (zeroblob(?))",
-  "INSERT INTO intents (n, put) VALUES (0, zeroblob(?))",
+  "INSERT INTO owner (id) VALUES (zeroblob(4020))",
+  "INSERT INTO intents (n, put) VALUES (0, zeroblob(4020))",
 ];
-const ZEROS = 4_020;
 /** Tables that stay: numbers that are never used twice, and deletions elsewhere that are still open. None has the user's words. */
 export const STAYING = [
   "applied_migrations",
@@ -97,7 +97,7 @@ export class ErasedTables extends SqlStore {
   /** True if one of these tables has a row. */
   anyHasRows(tables: readonly string[]): boolean {
     const some = tables.map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ");
-    return this.value(`SELECT ${some}`) !== 0;
+    return this.sql.value<number>`SELECT ${raw(some)}` !== 0;
   }
 
   /**
@@ -106,22 +106,24 @@ export class ErasedTables extends SqlStore {
    */
   hide(upTo: number): { epoch: number; lastThread: number } {
     const epoch = this.#erasureEpoch.next(upTo);
-    const lastThread = this.value("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'threads'");
+    const lastThread = this.sql
+      .value<number>`SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'threads'`;
     const tables = Object.keys(USER_TABLES) as UserTable[];
     const schemas = tables.map((table) => this.#schemaOf(table));
     // An index keeps its name when its table gets another one; and a trigger would go on with what is removed.
     for (const { type, name } of schemas.flat().filter((one) => one.type !== "table"))
-      this.exec(`DROP ${type} ${name}`);
-    for (const table of tables) this.exec(`ALTER TABLE ${table} RENAME TO ${hidden(epoch, table)}`);
-    for (const { sql } of schemas.flat()) this.exec(sql);
+      this.sql.run`DROP ${raw(type)} ${raw(name)}`;
+    for (const table of tables)
+      this.sql.run`ALTER TABLE ${raw(table)} RENAME TO ${raw(hidden(epoch, table))}`;
+    for (const { sql } of schemas.flat()) this.sql.run`${raw(sql)}`;
     // Numbers of threads go on: a message's position is not used twice.
-    this.exec("DELETE FROM sqlite_sequence WHERE name = 'threads'");
-    this.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ?)", [lastThread]);
-    for (const table of EMPTIED) this.exec(`DELETE FROM ${table}`);
+    this.sql.run`DELETE FROM sqlite_sequence WHERE name = 'threads'`;
+    this.sql.run`INSERT INTO sqlite_sequence (name, seq) VALUES ('threads', ${lastThread})`;
+    for (const table of EMPTIED) this.sql.run`DELETE FROM ${raw(table)}`;
     // A row that fills the first page of each of these overwrites its old content.
-    for (const fill of FILL) this.exec(fill, [ZEROS]);
-    for (const table of EMPTIED) this.exec(`DELETE FROM ${table}`);
-    this.exec("UPDATE entry_count SET n = 0");
+    for (const fill of FILL) this.sql.run`${raw(fill)}`;
+    for (const table of EMPTIED) this.sql.run`DELETE FROM ${raw(table)}`;
+    this.sql.run`UPDATE entry_count SET n = 0`;
     return { epoch, lastThread };
   }
 
@@ -135,7 +137,7 @@ export class ErasedTables extends SqlStore {
     const name = hidden(epoch, table);
     if (table === "words") {
       // Its rows cannot be told from each other any more, nor read: they go as a whole.
-      this.exec(`INSERT INTO ${name} (${name}) VALUES ('delete-all')`);
+      this.sql.run`INSERT INTO ${raw(name)} (${raw(name)}) VALUES ('delete-all')`;
       return { counted: {}, vectors: [] };
     }
     const gone = this.#deleteSlice(name, table);
@@ -149,7 +151,7 @@ export class ErasedTables extends SqlStore {
 
   /** Drops the hidden tables that are empty. */
   dropEmpty(): void {
-    for (const name of this.#allHidden()) if (!this.anyHasRows([name])) this.exec(`DROP TABLE ${name}`);
+    for (const name of this.#allHidden()) if (!this.anyHasRows([name])) this.sql.run`DROP TABLE ${raw(name)}`;
   }
 
   /** True if a table hidden in this epoch has rows. */
@@ -165,32 +167,30 @@ export class ErasedTables extends SqlStore {
   /** The rows that are gone: of vectors their names, which others have no use for. */
   #deleteSlice(name: string, table: UserTable): { n: number; model: string | null }[] {
     const { key } = USER_TABLES[table];
-    return this.rows(
-      `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} LIMIT ${SLICE})
-       RETURNING ${table === "vectors" ? `n, ${MODEL_NAME} AS model` : "0 AS n, NULL AS model"}`,
-    );
+    const returned = table === "vectors" ? `n, ${MODEL_NAME} AS model` : "0 AS n, NULL AS model";
+    return this.sql.rows`
+      DELETE FROM ${raw(name)} WHERE (${raw(key)}) IN (SELECT ${raw(key)} FROM ${raw(name)} LIMIT ${SLICE})
+      RETURNING ${raw(returned)}`;
   }
 
   #tablesHiddenIn(epoch: number): UserTable[] {
     const known = Object.keys(USER_TABLES) as UserTable[];
-    const isThere = "SELECT 1 FROM sqlite_schema WHERE name = ?";
-    return known.filter((table) => this.selects(isThere, [hidden(epoch, table)]));
+    return known.filter(
+      (table) => this.sql.has`SELECT 1 FROM sqlite_schema WHERE name = ${hidden(epoch, table)}`,
+    );
   }
 
   #allHidden(): string[] {
-    return this.column(
-      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
-         AND name NOT GLOB 'erased_[0-9]*_words_*'`,
-    );
+    return this.sql.column`
+      SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'erased_[0-9]*_*'
+        AND name NOT GLOB 'erased_[0-9]*_words_*'`;
   }
 
   /** The statements that made a table, its indexes and its triggers, the table's first. */
   #schemaOf(table: string): Schema[] {
-    return this.rows(
-      `SELECT type, name, sql FROM sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL
-       ORDER BY type <> 'table', name`,
-      [table],
-    );
+    return this.sql.rows`
+      SELECT type, name, sql FROM sqlite_schema WHERE tbl_name = ${table} AND sql IS NOT NULL
+      ORDER BY type <> 'table', name`;
   }
 }
 

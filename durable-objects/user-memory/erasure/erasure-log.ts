@@ -9,6 +9,7 @@ import {
   type PositionRange,
   threadNumberOf,
 } from "../core/position.ts";
+import { raw } from "../../storage/sql.ts";
 import { SqlStore } from "../core/sql-store.ts";
 import { inChunks, UNSETTLED } from "../vectorize/vector-outbox-rows.ts";
 
@@ -44,8 +45,9 @@ type Row = Omit<Progress, "state" | "fenced"> & {
   state: string;
   fenced: number;
 };
-const SELECT = `SELECT id, erased, state, fenced, revision, attempts, due_at AS dueAt, merged_in AS mergedIn,
-  overwritten_in AS overwrittenIn FROM erasures`;
+const SELECT =
+  raw(`SELECT id, erased, state, fenced, revision, attempts, due_at AS dueAt, merged_in AS mergedIn,
+  overwritten_in AS overwrittenIn FROM erasures`);
 
 /**
  * The erasures that are under way: what drives each store until it was read back empty, whatever happens meanwhile. Owns
@@ -60,8 +62,8 @@ export class ErasureLog extends SqlStore {
   }
 
   add(erased: Erased, state: Erasure, dueAt: number): void {
-    const values = [state.id, JSON.stringify(erased), JSON.stringify(state), dueAt];
-    this.exec("INSERT INTO erasures (id, erased, state, due_at) VALUES (?, ?, ?, ?)", values);
+    this.sql.run`INSERT INTO erasures (id, erased, state, due_at)
+      VALUES (${state.id}, ${JSON.stringify(erased)}, ${JSON.stringify(state)}, ${dueAt})`;
   }
 
   /** Adds a user's that D1 has as emptied: no step of it is left, and so no fence is needed. */
@@ -71,13 +73,13 @@ export class ErasureLog extends SqlStore {
   }
 
   get(id: string): OpenErasure | null {
-    const row = this.row<Row>(`${SELECT} WHERE id = ?`, [id]);
-    return row && openOf(row);
+    const [row] = this.sql.rows<Row>`${SELECT} WHERE id = ${id}`;
+    return row === undefined ? null : openOf(row);
   }
 
   /** All of them, the oldest first: by when they were noted, as ids of one millisecond have no order. */
   all(): OpenErasure[] {
-    return this.rows<Row>(`${SELECT} ORDER BY rowid`).map(openOf);
+    return this.sql.rows<Row>`${SELECT} ORDER BY rowid`.map(openOf);
   }
 
   /** Changes what is stored now: another call may have changed it while the caller waited. */
@@ -118,46 +120,38 @@ export class ErasureLog extends SqlStore {
       ...open,
       ...change(open),
     };
-    this.exec(
-      `UPDATE erasures SET state = ?, fenced = ?, revision = ?, attempts = ?, due_at = ?, merged_in = ?,
-         overwritten_in = ? WHERE id = ?`,
-      [JSON.stringify(state), fenced ? 1 : 0, revision, attempts, dueAt, mergedIn, overwrittenIn, id],
-    );
+    this.sql.run`UPDATE erasures SET state = ${JSON.stringify(state)}, fenced = ${fenced ? 1 : 0},
+      revision = ${revision}, attempts = ${attempts}, due_at = ${dueAt}, merged_in = ${mergedIn},
+      overwritten_in = ${overwrittenIn} WHERE id = ${id}`;
   }
 
   /** Says that all stores of a user's are empty. Answers the revision in which D1 hears of it. */
   emptied(id: string): number {
-    this.exec("UPDATE erasures SET revision = ? WHERE id = ?", [EMPTIED, id]);
+    this.sql.run`UPDATE erasures SET revision = ${EMPTIED} WHERE id = ${id}`;
     return EMPTIED;
   }
 
   remove(id: string): void {
-    this.exec("DELETE FROM erasures WHERE id = ?", [id]);
-    this.exec("DELETE FROM erasing_versions WHERE erasure = ?", [id]);
+    this.sql.run`DELETE FROM erasures WHERE id = ${id}`;
+    this.sql.run`DELETE FROM erasing_versions WHERE erasure = ${id}`;
   }
 
   /** Notes versions whose vectors are to go too. */
   addVersions(id: string, versions: readonly number[]): void {
     for (const numbers of inChunks(versions))
-      this.exec("INSERT OR IGNORE INTO erasing_versions (erasure, n) SELECT ?, value FROM json_each(?)", [
-        id,
-        numbers,
-      ]);
+      this.sql.run`INSERT OR IGNORE INTO erasing_versions (erasure, n)
+        SELECT ${id}, value FROM json_each(${numbers})`;
   }
 
   /** The number of noted versions, and of those whose vectors may still be in Vectorize. */
   versions(id: string): { all: number; open: number } {
-    return this.sql
-      .exec<{ all: number; open: number }>(
-        `SELECT COUNT(*) AS "all", COUNT(*) FILTER (WHERE n IN (${UNSETTLED})) AS open
-         FROM erasing_versions WHERE erasure = ?`,
-        id,
-      )
-      .one();
+    return this.sql.one<{ all: number; open: number }>`
+      SELECT COUNT(*) AS "all", COUNT(*) FILTER (WHERE n IN (${raw(UNSETTLED)})) AS open
+      FROM erasing_versions WHERE erasure = ${id}`;
   }
 
   nextDue(): number | null {
-    return this.value<number | null>("SELECT MIN(due_at) FROM erasures");
+    return this.sql.value<number | null>`SELECT MIN(due_at) FROM erasures`;
   }
 
   /** Sets the alarm, which drives the erasures. */
