@@ -9,3 +9,7 @@ export function holds({ ifMatch, ifNoneMatch }: Precondition, version: string | 
 
 const matches = (wanted: "any" | string[], version: string | null): boolean =>
   version !== null && (wanted === "any" || wanted.includes(version));
+
+/** The condition that `ifVersion` stands for: null means that there is none yet. */
+export const conditionOnVersion = (version: string | number | null | undefined): Precondition =>
+  version === undefined ? {} : version === null ? { ifNoneMatch: "any" } : { ifMatch: [String(version)] };

@@ -169,7 +169,7 @@ const recall = rows(
   ],
   [
     "the maximum of hits: {10}, up to {100}",
-    valueOf("src/worker/use-cases/recall.ts", /^ {4}k = (\d+),$/m),
+    valueOf("src/worker/use-cases/recall.ts", /const { k = (\d+),/),
     limits.k,
   ],
   ["on each side of a message hit: {1}, up to {5}", valueOf(recallService, "WINDOW"), limits.window],

@@ -3,6 +3,7 @@ import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { Moment } from "../../platform/d1/memory-filter.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
+import { present } from "../../domain/present.ts";
 import { byteLength, limits } from "../../domain/limits.ts";
 import { filterOf, type ListMemoriesQuery, type SortKey } from "../../domain/schema/memory-filter.ts";
 import type { Memory, PastMemory } from "../../domain/schema/memory.ts";
@@ -98,11 +99,7 @@ async function ofEitherId<T>(
   return became === null || became === id ? found : read(became);
 }
 
-const momentOf = (now: number, { asOf, validAt }: At): Moment => ({
-  now,
-  ...(asOf !== undefined && { asOf }),
-  ...(validAt !== undefined && { validAt }),
-});
+const momentOf = (now: number, { asOf, validAt }: At): Moment => ({ now, ...present({ asOf, validAt }) });
 
 /** A memory without a score sorts below all scores. */
 const sortKey = (row: MemoryRow, sort: SortKey): number => row[sort] ?? -1;

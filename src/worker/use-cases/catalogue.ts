@@ -2,6 +2,7 @@ import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { ThreadRow } from "../../platform/d1/tables.ts";
 import type { ThreadCatalogue } from "../../platform/d1/thread-catalogue.ts";
+import { present } from "../../domain/present.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import type { UserHash } from "../../domain/ids.ts";
 import type { CataloguedThread } from "../../domain/schema/thread.ts";
@@ -29,23 +30,20 @@ export async function listCatalogue(
     if (!some.ok) return some;
     if (some.value) return fail("catalogue_behind");
   }
-  const filter = { ...(owner && { owner }), ...(agent && { agent }), ...(after && { after }) };
-  const rows = await d1Result(() => catalogue.list({ ...filter, limit: limit + 1 }));
+  const page = { ...present({ owner, after }), ...(agent && { agent }), limit: limit + 1 };
+  const rows = await d1Result(() => catalogue.list(page));
   if (!rows.ok) return rows;
-  return ok(pageOf(rows.value, limit, { list, show: viewOf, keyOf: ({ createdAt, id }) => [createdAt, id] }));
+  return ok(
+    pageOf(rows.value, limit, { list, show: threadOf, keyOf: ({ createdAt, id }) => [createdAt, id] }),
+  );
 }
 
-function viewOf(row: ThreadRow): CataloguedThread {
-  return {
-    id: row.id,
-    ...(row.userId !== null && { userId: row.userId }),
-    title: row.title,
-    ...(row.agent !== null && { agent: row.agent }),
-    ...(row.resourceSlug !== null && { resourceSlug: row.resourceSlug }),
-    ...(row.recordId !== null && { recordId: row.recordId }),
-    // The schema let only JSON in.
-    ...(row.metadata !== null && { metadata: row.metadata as NonNullable<CataloguedThread["metadata"]> }),
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
+const threadOf = ({ id, userId, title, metadata, ...row }: ThreadRow): CataloguedThread => ({
+  id,
+  title,
+  ...present({ userId, agent: row.agent, resourceSlug: row.resourceSlug, recordId: row.recordId }),
+  // The schema let only JSON in.
+  ...(metadata !== null && { metadata: metadata as NonNullable<CataloguedThread["metadata"]> }),
+  createdAt: row.createdAt,
+  updatedAt: row.updatedAt,
+});

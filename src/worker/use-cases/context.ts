@@ -16,6 +16,7 @@ import { fail, invalidField, ok, type Result } from "../../domain/errors.ts";
 import { hash16 } from "../../domain/hash.ts";
 import { newThreadId, userHash } from "../../domain/ids.ts";
 import { type Owner, ownerOf } from "../../domain/memory/record.ts";
+import { present } from "../../domain/present.ts";
 import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import { messagesJson, type ReadMessage } from "../../domain/page-json.ts";
 import type { CountTokens, TokenizerName } from "../../domain/context/tokens.ts";
@@ -48,8 +49,8 @@ export async function context(
   body: ContextBody,
   { readOnly }: { readOnly: boolean },
 ): Promise<Result<MadeContext>> {
-  const kept = readOnly ? keptField(body) : null;
-  if (kept !== null) return refusedKeeping(kept);
+  const keeping = readOnly ? keepingField(body) : undefined;
+  if (keeping !== undefined) return refusedKeeping(keeping);
   const owner = await ownerOf(user);
   const object = needs.userMemory(owner.hash);
   const chosen = await layersOf(
@@ -60,20 +61,17 @@ export async function context(
   const plan = await planOf(body, chosen.value);
   if (!plan.ok) return plan;
   const request = await requestOf(needs, plan.value, owner);
-  const { length } = plan.value;
   const made = await object.context({
     ...request,
-    ...(length !== undefined && { history: length }),
+    ...present({ history: plan.value.length }),
     ...(readOnly && { isUncounted: true }),
   });
   return made.ok ? ok(await shownAs(needs, plan.value, made.value)) : made;
 }
 
-/** A body whose budget and format are set. */
-type Asked = ContextBody & { budget: number; format: ContextFormat };
 /** `shown`: the layers of the request; `length`: the messages of the thread that the answer has. */
 type Plan = {
-  body: Asked;
+  body: ContextBody & { budget: number; format: ContextFormat };
   shown: readonly ContextLayer[];
   layers: PlannedLayer[];
   length: number | undefined;
@@ -104,8 +102,7 @@ async function shownAs(
   if (body.format !== "messages") return { answer };
   const most = historyOf(layers)?.max;
   const count = await needs.tokenCounter(most === undefined ? "characters" : tokenizerOf(body));
-  const parts = { ...answer, history: messages, isStored };
-  const prompt = promptOf(parts, { query: body.query, most, length, count });
+  const prompt = promptOf({ ...answer, history: messages, isStored }, body.query, { most, length, count });
   return { answer: { ...answer, messages: prompt, etag: await hash16(JSON.stringify(prompt)) } };
 }
 
@@ -133,26 +130,17 @@ async function requestOf(needs: Needs, { body, shown, layers }: Plan, owner: Own
     ),
     explain: body.explain ?? false,
     answerable: body.answerable ?? "auto",
-    cacheTtlMs: lifetimeOf(body),
+    cacheTtlMs: cacheLifetimeMs(body.provider ?? "anthropic", msOf(body.cacheTtl)),
+    ...present({ threadId, scope, messages, referenceDate, timeZone }),
     ...(query !== undefined && { query: await queryOf(needs, query, layers) }),
-    ...(threadId !== undefined && { threadId }),
-    ...(thread !== undefined && {
-      thread: { ...thread, newId: newThreadId(owner.hash, needs.now()), owner },
-    }),
-    ...(scope !== undefined && { scope }),
-    ...(snapshot !== undefined && {
-      snapshot: { name: snapshot, ttlMs: durationOr(body.snapshotTtl, HOUR_MS) },
-    }),
-    ...(messages !== undefined && { messages }),
-    ...(referenceDate !== undefined && { referenceDate }),
-    ...(timeZone !== undefined && { timeZone }),
+    ...(thread && { thread: { ...thread, newId: newThreadId(owner.hash, needs.now()), owner } }),
+    ...(snapshot !== undefined && { snapshot: { name: snapshot, ttlMs: msOf(body.snapshotTtl) ?? HOUR_MS } }),
     ...(owners.length > 0 && { owners }),
   };
 }
 
-function lifetimeOf({ provider = "anthropic", cacheTtl }: ContextBody): number {
-  return cacheLifetimeMs(provider, cacheTtl === undefined ? undefined : (durationMs(cacheTtl) ?? undefined));
-}
+const msOf = (ttl: string | undefined): number | undefined =>
+  ttl === undefined ? undefined : (durationMs(ttl) ?? undefined);
 
 /** An answer with the thread's last messages, of a longer history so that their start holds. */
 async function withHistory(
@@ -177,36 +165,24 @@ async function layersOf(
 }
 
 /** The field that asks to keep the blocks. */
-function keptField({ threadId, thread, snapshot }: ContextBody): "threadId" | "thread" | "snapshot" | null {
-  if (threadId !== undefined) return "threadId";
-  if (thread !== undefined) return "thread";
-  return snapshot === undefined ? null : "snapshot";
-}
+const keepingField = (body: ContextBody): string | undefined =>
+  (["threadId", "thread", "snapshot"] as const).find((field) => body[field] !== undefined);
 
+const KEEPS_BLOCKS = "keeps blocks, and this caller only reads the memory of this shared owner";
 const refusedKeeping = (field: string) =>
-  fail("forbidden", {
-    details: [
-      {
-        path: `body.${field}`,
-        message: "keeps blocks, and this caller only reads the memory of this shared owner",
-      },
-    ],
-  });
+  fail("forbidden", { details: [{ path: `body.${field}`, message: KEEPS_BLOCKS }] });
 
 /** The field of a request that cannot be met, and why. */
 function problemOf(
   layers: readonly PlannedLayer[],
-  { budget, format, profile }: ContextBody & { budget: number },
+  { budget, format, profile }: Plan["body"],
 ): [path: string, message: string] | null {
   // The history is no part of the blocks.
   const least = layers.reduce((sum, { layer, min }) => sum + (isOfMessages(layer) ? 0 : min), 0);
   if (least > budget) return ["body.budget", `is below the sum of the layers' minimums, ${least}`];
-  if (historyOf(layers) !== undefined && format !== "messages")
-    return [
-      profile === undefined ? "body.layers" : "body.profile",
-      "has history, which goes with the format messages",
-    ];
-  return null;
+  if (historyOf(layers) === undefined || format === "messages") return null;
+  const path = profile === undefined ? "body.layers" : "body.profile";
+  return [path, "has history, which goes with the format messages"];
 }
 
 /** A prompt without its current message would take each block for another turn's. */
@@ -235,30 +211,26 @@ async function queryOf(
 /** Messages hold blocks as XML. */
 const isText = (format: ContextFormat): boolean => format !== "messages";
 
-const durationOr = (ttl: string | undefined, otherwise: number): number =>
-  (ttl === undefined ? null : durationMs(ttl)) ?? otherwise;
-
 const historyLength = (history: PlannedLayer | undefined): number =>
   (history?.layer.type === "history" ? history.layer.n : undefined) ?? HISTORY;
+
+/** The room for the last messages: so many tokens, and of a longer history so many messages. */
+type Room = { most: number | undefined; length: number; count: CountTokens };
 
 /** The messages of a prompt: the stable block, the last messages of the thread, and the user's message with the turn's block. */
 function promptOf(
   { stable, recalled, history = [], isStored = false }: PromptContext,
-  {
-    query,
-    most = Infinity,
-    length,
-    count,
-  }: { query: string | undefined; most: number | undefined; length: number; count: CountTokens },
+  query: string | undefined,
+  room: Room,
 ): Message[] {
-  const said = sanitizeConversation(lastWithin(history, { most, count, length }).map(promptedMessage));
-  const first = said.findIndex(({ role }) => role === "user");
+  const last = sanitizeConversation(lastWithin(history, room).map(promptedMessage));
+  const first = last.findIndex(({ role }) => role === "user");
   const summaries = history.filter(({ compaction }) => compaction !== undefined).map(promptedMessage);
   const current: Message[] = query === undefined || isStored ? [] : [{ role: "user", content: query }];
   return [
     ...(stable.text === "" ? [] : [{ role: "system", content: stable.text }]),
     ...summaries,
-    ...(first < 0 ? [] : said.slice(first)),
+    ...(first < 0 ? [] : last.slice(first)),
     ...current.map((message) => (recalled.text === "" ? message : withBlock(message, recalled.text))),
   ];
 }
@@ -266,15 +238,15 @@ function promptOf(
 /** The last messages that are within so many tokens, summaries left out; of a longer history so that their start holds. */
 function lastWithin(
   history: readonly ReadMessage[],
-  { most, length, count }: { most: number; length: number; count: CountTokens },
+  { most = Infinity, length, count }: Room,
 ): ReadMessage[] {
   let left = most;
-  const said = history.filter(({ compaction }) => compaction === undefined);
-  const cut = said.findLastIndex(
+  const messages = history.filter(({ compaction }) => compaction === undefined);
+  const cut = messages.findLastIndex(
     ({ body, block = "" }) => (left -= count(decoder.decode(body)) + count(block)) < 0,
   );
-  const isWhole = cut < 0 && said.length < length;
-  return isWhole ? said : steadyWindow(said.slice(cut + 1));
+  const isWhole = cut < 0 && messages.length < length;
+  return isWhole ? messages : steadyWindow(messages.slice(cut + 1));
 }
 
 const decoder = new TextDecoder();

@@ -1,8 +1,8 @@
-import { v7 as uuidv7 } from "uuid";
 import { fail, type Result } from "../../domain/errors.ts";
 import { hash16 } from "../../domain/hash.ts";
 import { newThreadId } from "../../domain/ids.ts";
-import { type Owner, ownerOf, type Writer } from "../../domain/memory/record.ts";
+import { ownerOf, type Writer } from "../../domain/memory/record.ts";
+import { present } from "../../domain/present.ts";
 import { canonicalJson } from "../../domain/prompt-cache/canonical-json.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import type { Json } from "../../domain/schema/bounds.ts";
@@ -17,44 +17,33 @@ type Needs = Pick<Services, "userMemory" | "now">;
 /** Time that a call with the mode `wait` takes at most. */
 const WAIT_MS = 25_000;
 
-/**
- * Stores the messages of a conversation that are not stored yet, and starts the extraction of memories from them. `bodies`: the
- * messages as JSON in UTF-8.
- */
+/** `bodies`: the messages as JSON in UTF-8. */
+type Ingesting = {
+  body: IngestBody;
+  bodies: readonly Uint8Array[];
+  by: Writer;
+  once?: IdempotencyKey | undefined;
+};
+
+/** Stores the messages of a conversation that are not stored yet, and starts the extraction of memories from them. */
 export async function ingest(
   { userMemory, now }: Needs,
   user: string,
-  {
-    body,
-    bodies,
-    by,
-    once,
-  }: {
-    body: IngestBody;
-    bodies: readonly Uint8Array[];
-    by: Writer;
-    once?: IdempotencyKey | undefined;
-  },
+  { body, bodies, by, once }: Ingesting,
 ): Promise<Result<Ingested>> {
   const owner = await ownerOf(user);
   const { threadId, scope, owners, extracted, mode } = body;
   if (threadId !== undefined && threadOwner(threadId) !== owner.hash) return noThread;
   const ahead = futureTimeFailure(body.createdAt, now());
   if (ahead !== null) return ahead;
-  const session = await sessionOf(body);
-  const times = timesOf(body);
   const request: IngestRequest = {
-    id: newIngestId(owner, now()),
-    ...(threadId !== undefined && { threadId }),
+    // Ids of ingests have the form of a thread's.
+    id: newThreadId(owner.hash, now()),
     newThreadId: newThreadId(owner.hash, now()),
-    ...(session && { session }),
     bodies,
-    ...(times && { times }),
     kinds: body.extract ?? (extracted === undefined ? ["facts", "episodes"] : []),
-    ...(extracted && { extracted }),
-    ...(scope !== undefined && { scope }),
-    ...(owners && { owners }),
     by,
+    ...present({ threadId, extracted, scope, owners, session: await sessionOf(body), times: timesOf(body) }),
     ...(mode === "wait" && { waitMs: WAIT_MS }),
   };
   const started = await userMemory(owner.hash).ingest(owner, request, once);
@@ -74,8 +63,6 @@ export async function retryIngest({ userMemory }: Needs, id: string): Promise<Re
   const owner = threadOwner(id);
   return owner === null ? fail("not_found") : userMemory(owner).retryIngest(id);
 }
-
-const newIngestId = ({ hash }: Owner, now: number): string => `${hash}.${uuidv7({ msecs: now })}`;
 
 /** A conversation without an id of the caller's is found by its first message. */
 async function sessionOf({ sessionId, messages }: IngestBody): Promise<IngestRequest["session"]> {

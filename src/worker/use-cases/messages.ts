@@ -1,7 +1,7 @@
 import { type MessagePage, messagesJson, type PageJson, type ReadMessage } from "../../domain/page-json.ts";
 import { sanitizeConversation } from "../../domain/conversation/sanitize.ts";
 import { decodeCursor, encodeCursor } from "../../domain/cursor.ts";
-import { fail, ok, type Result, invalidField } from "../../domain/errors.ts";
+import { type Failure, fail, ok, type Result, invalidField } from "../../domain/errors.ts";
 import { inUtf8, type JsonPieces } from "../../domain/json-pieces.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Message, ReadMessagesQuery } from "../../domain/schema/thread.ts";
@@ -27,12 +27,8 @@ export function readerOf(
   { order = "newest", before, after, view = "raw", limit = 50, cursor }: ReadMessagesQuery,
 ): Result<Reader> {
   const list = `messages ${threadId}`;
-  const misplaced = order === "newest" ? after : before;
-  if (misplaced !== undefined)
-    return invalidField(
-      order === "newest" ? "query.after" : "query.before",
-      `cannot be combined with the order ${order}`,
-    );
+  const [misplaced, path] = order === "newest" ? [after, "query.after"] : [before, "query.before"];
+  if (misplaced !== undefined) return invalidField(path, `cannot be combined with the order ${order}`);
   const from = cursor === undefined ? ok(order === "newest" ? before : after) : seqOf(list, cursor, order);
   if (!from.ok) return from;
   const prompted = view === "prompted";
@@ -47,47 +43,37 @@ export function readerOf(
   return ok({ list, query, sanitized, prompted });
 }
 
+const notInStream = (field: string, why: string): Failure =>
+  invalidField(`query.${field}`, `cannot be combined with a stream, which ${why}`);
+
 /** The same for a stream: the whole thread, or everything behind `after`. */
 export function streamReaderOf(threadId: string, query: ReadMessagesQuery): Result<Reader> {
   const { order, before, limit, cursor } = query;
-  if (order === "newest")
-    return invalidField("query.order", "cannot be combined with a stream, which is oldest first");
-  if (before !== undefined)
-    return invalidField("query.before", "cannot be combined with a stream, which is oldest first");
-  if (limit !== undefined || cursor !== undefined)
-    return invalidField(
-      limit === undefined ? "query.cursor" : "query.limit",
-      "cannot be combined with a stream, which has no pages",
-    );
+  if (order === "newest") return notInStream("order", "is oldest first");
+  if (before !== undefined) return notInStream("before", "is oldest first");
+  if (limit !== undefined) return notInStream("limit", "has no pages");
+  if (cursor !== undefined) return notInStream("cursor", "has no pages");
   return readerOf(threadId, { ...query, order: "oldest" });
 }
 
 /** One page, as the JSON of a list. The messages keep their stored bytes. */
-export async function messagesPage(
-  pages: ThreadPages,
-  { query, ...how }: Reader,
-): Promise<Result<JsonPieces>> {
-  const read = await pageJson(pages, { query, ...how }, ",");
+export async function messagesPage(pages: ThreadPages, reader: Reader): Promise<Result<JsonPieces>> {
+  const read = await pageJson(pages, reader, ",");
   if (!read.ok) return read;
   const { json, first, last, more } = read.value;
-  const next = query.order === "newest" ? first : last;
-  const end =
-    more && next !== undefined ? `],"cursor":"${encodeCursor(how.list, [query.order, next])}"}` : "]}";
+  const { order } = reader.query;
+  const next = order === "newest" ? first : last;
+  const end = more && next !== undefined ? `],"cursor":"${encodeCursor(reader.list, [order, next])}"}` : "]}";
   return ok(['{"items":[', json, end]);
 }
 
 /** Streams the thread, one line a message and one page in memory at a time. */
-export async function messageLines(
-  pages: ThreadPages,
-  { query, ...how }: Reader,
-): Promise<Result<ReadableStream>> {
-  const pageFrom = (seq: number | undefined) =>
-    pageJson(
-      pages,
-      { query: { ...query, limit: limits.page, ...(seq !== undefined && { from: seq }) }, ...how },
-      "\n",
-    );
-  const first = await pageFrom(query.from);
+export async function messageLines(pages: ThreadPages, reader: Reader): Promise<Result<ReadableStream>> {
+  const pageFrom = (from: number | undefined) => {
+    const query = { ...reader.query, limit: limits.page, ...(from !== undefined && { from }) };
+    return pageJson(pages, { ...reader, query }, "\n");
+  };
+  const first = await pageFrom(reader.query.from);
   return first.ok ? ok(readableFromGenerator(lines(first.value, pageFrom))) : first;
 }
 
@@ -127,9 +113,9 @@ type Sourced = Message & { [SOURCE]: ReadMessage };
 
 function sanitize(items: readonly ReadMessage[]): ReadMessage[] {
   const messages = items.map((item) => Object.assign(promptedMessage(item), { [SOURCE]: item }));
-  const kept: Sourced[] = sanitizeConversation(messages);
+  const sanitized: Sourced[] = sanitizeConversation(messages);
   const untouched = new Set<Message>(messages.filter((message) => message[SOURCE].block === undefined));
-  return kept.map((message) => {
+  return sanitized.map((message) => {
     const { block: _block, ...source } = message[SOURCE];
     return untouched.has(message) ? source : { ...source, body: encoder.encode(JSON.stringify(message)) };
   });

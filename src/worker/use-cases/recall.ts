@@ -1,7 +1,7 @@
 import { withDeadline } from "../../platform/deadline.ts";
 import { ok, type Result } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
-import type { Arm, Hit, RecallAnswer, RecallBody } from "../../domain/schema/recall.ts";
+import type { Answerable, Arm, Hit, RecallAnswer, RecallBody } from "../../domain/schema/recall.ts";
 import type { Services } from "../services.ts";
 import { distinctBy } from "../../domain/memory/distinct.ts";
 import { embedOne } from "../../platform/embeddings/embed.ts";
@@ -11,6 +11,8 @@ import { searchedQuery } from "../../domain/memory/searched-query.ts";
 import type { Recall, Recalled } from "../../contract/user-memory.ts";
 
 type Needs = Pick<Services, "embedder" | "userMemory" | "recall" | "recallIds" | "recallMeter" | "now">;
+
+type Search = Omit<Recall, "owner">;
 
 /** The deadline of a shared owner's object. */
 const SHARED_WITHIN_MS = 5_000;
@@ -22,23 +24,16 @@ const SHARED_WITHIN_MS = 5_000;
 export async function recall(
   needs: Needs,
   user: string,
-  {
-    query: given,
-    k = 10,
-    owners = [],
-    rerank = false,
-    minScore = 0,
-    answerable = "off",
-    ...body
-  }: RecallBody,
+  request: RecallBody,
   { readOnly }: { readOnly: boolean },
 ): Promise<Result<RecallAnswer>> {
+  const { k = 10, owners = [], rerank = false, minScore = 0, answerable = "off", ...body } = request;
   const began = needs.now();
   // Nothing is shown for it, and so nothing is counted.
-  const isTalk = answerable !== "off" && isSmallTalk(given);
-  const { query, cut } = searchedQuery(given);
+  const isTalk = answerable !== "off" && isSmallTalk(body.query);
+  const { query, cut } = searchedQuery(body.query);
   const queryVector = await embedOne(needs.embedder, query, "query");
-  const asked = {
+  const search = {
     ...withFilter(body),
     answerable,
     query,
@@ -47,7 +42,7 @@ export async function recall(
     embeddedMs: needs.now() - began,
   };
   const shown = readOnly || isTalk ? undefined : { k, minScore, abstains: answerable !== "off" };
-  const joined = await ofAllOwners(needs, user, { owners, query: asked, shown });
+  const joined = await ofAllOwners(needs, user, { owners, search, shown });
   if (!joined.ok) return joined;
   const { isAnswerable, ...answer } =
     rerank && !isTalk
@@ -57,34 +52,21 @@ export async function recall(
   const hits = answer.hits.filter(({ score }) => score >= minScore).slice(0, k);
   const degraded = answer.arms.some(failed);
   const answered = shownHits(hits, abstains);
-  needs.recallMeter.count(needs.now(), {
-    ms: needs.now() - began,
-    hits: answered.hits.length,
-    abstained: abstains,
-    degraded,
-  });
-  return ok({
-    ...answer,
-    ...answered,
-    degraded,
-    ...(cut && { cut }),
-  });
+  const metered = { ms: needs.now() - began, hits: answered.hits.length, abstained: abstains, degraded };
+  needs.recallMeter.count(needs.now(), metered);
+  return ok({ ...answer, ...answered, degraded, ...(cut && { cut }) });
 }
 
 /** The merged answer of the user's object and of each shared owner's. `shown`: what the caller shows of the user's own. */
 async function ofAllOwners(
   needs: Needs,
   user: string,
-  {
-    owners,
-    query,
-    shown,
-  }: { owners: readonly string[]; query: Omit<Recall, "owner">; shown: Recall["shown"] },
+  { owners, search, shown }: { owners: readonly string[]; search: Search; shown: Recall["shown"] },
 ): Promise<Result<Recalled>> {
   const shared = [...new Set(owners)].filter((owner) => owner !== user);
   const [own, answers] = await Promise.all([
-    recallOf(needs, user, { ...query, ...(shown && { shown }) }),
-    sharedAnswers(needs, shared, query),
+    recallOf(needs, user, { ...search, ...(shown && { shown }) }),
+    sharedAnswers(needs, shared, search),
   ]);
   if (!own.ok) return own;
   const { recallId: _surest, ...joined } = mergeAnswers([own.value, ...answers]);
@@ -97,14 +79,10 @@ async function ofAllOwners(
 }
 
 /** The answers of shared owners. Leaves out one that does not answer; the arm `owners` reports it. */
-async function sharedAnswers(
-  needs: Needs,
-  owners: readonly string[],
-  query: Omit<Recall, "owner">,
-): Promise<Recalled[]> {
+async function sharedAnswers(needs: Needs, owners: readonly string[], search: Search): Promise<Recalled[]> {
   const answers = await Promise.all(
     owners.map((owner) =>
-      withDeadline(recallOf(needs, owner, query), SHARED_WITHIN_MS).catch((error: unknown) => {
+      withDeadline(recallOf(needs, owner, search), SHARED_WITHIN_MS).catch((error: unknown) => {
         console.error({ message: "a shared owner does not answer", error: String(error) });
         return null;
       }),
@@ -125,12 +103,11 @@ async function reranked(
   { isAnswerable, ...found }: Recalled,
   {
     query,
-    k,
-    explain = false,
     answerable,
-  }: { query: string; k: number; explain: boolean | undefined; answerable: RecallBody["answerable"] },
+    ...how
+  }: { query: string; k: number; explain: boolean | undefined; answerable: Answerable },
 ): Promise<Recalled> {
-  const answer = await rerankHits(needs, query, { answer: found, k, explain });
+  const answer = await rerankHits(needs, query, { answer: found, ...how });
   if (answer.confidence === found.confidence) return { ...answer, isAnswerable };
   // Both models have the thresholds in common.
   const { threshold, strictThreshold } = needs.recall.models.static;
@@ -165,13 +142,9 @@ function withFilter<Body extends Narrowed>({
   };
 }
 
-async function recallOf(
-  { userMemory }: Needs,
-  user: string,
-  query: Omit<Recall, "owner">,
-): Promise<Result<Recalled>> {
+async function recallOf({ userMemory }: Needs, user: string, search: Search): Promise<Result<Recalled>> {
   const owner = await userHash(user);
-  const answer = await userMemory(owner).recall({ ...query, owner });
+  const answer = await userMemory(owner).recall({ ...search, owner });
   if (!answer.ok) return answer;
   return ok({ ...answer.value, hits: answer.value.hits.map((hit) => ({ ...hit, userId: user })) });
 }

@@ -11,6 +11,7 @@ import type { Remembered } from "../../contract/user-memory.ts";
 /** A memory to remember, with a condition on the memory that it merges with. */
 type Remembering = { body: RememberBody; condition?: Precondition };
 
+type Call = { by: Writer; once?: IdempotencyKey | undefined };
 type Needs = Pick<Services, "embedder" | "userMemory" | "predicates">;
 
 /**
@@ -20,25 +21,21 @@ type Needs = Pick<Services, "embedder" | "userMemory" | "predicates">;
 export async function remember(
   { embedder, userMemory, predicates }: Needs,
   owner: Owner,
-  {
-    memories: given,
-    by,
-    once,
-  }: { memories: readonly Remembering[]; by: Writer; once?: IdempotencyKey | undefined },
+  { memories, by, once }: Call & { memories: readonly Remembering[] },
 ): Promise<Result<Remembered[]>> {
-  const isRuled = given.some(({ body }) => body.subject !== undefined && body.predicate !== undefined);
+  const isRuled = memories.some(({ body }) => body.subject !== undefined && body.predicate !== undefined);
   const rules = isRuled ? await d1Result(() => predicates.rules()) : ok(new Map());
   if (!rules.ok) return rules;
-  const bodies = given.map(({ body }) => ({ body, by: authorOf(by, body) }));
+  const bodies = memories.map(({ body }) => ({ body, by: authorOf(by, body) }));
   const prepared = await prepareMemories({ embedder, rules: rules.value }, owner, bodies);
-  const memories = prepared.map((one, i) => ({ ...one, condition: given[i]?.condition ?? {} }));
-  return userMemory(owner.hash).remember(owner, { memories, ...(once && { once }) });
+  const conditional = prepared.map((one, i) => ({ ...one, condition: memories[i]?.condition ?? {} }));
+  return userMemory(owner.hash).remember(owner, { memories: conditional, ...(once && { once }) });
 }
 
 export async function rememberOne(
   needs: Needs,
   owner: Owner,
-  { by, once, ...memory }: Remembering & { by: Writer; once?: IdempotencyKey | undefined },
+  { by, once, ...memory }: Remembering & Call,
 ): Promise<Result<Remembered>> {
   const remembered = await remember(needs, owner, { memories: [memory], by, once });
   if (!remembered.ok) return remembered;

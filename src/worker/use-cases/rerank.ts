@@ -15,7 +15,7 @@ const WITHIN_MS = 2_000;
 export async function rerankHits<Answer extends Pick<RecallAnswer, "hits" | "arms" | "confidence">>(
   { recall: { reranker, models }, now }: Pick<Services, "recall" | "now">,
   query: string,
-  { answer, k, explain }: { answer: Answer; k: number; explain: boolean },
+  { answer, k, explain }: { answer: Answer; k: number; explain: boolean | undefined },
 ): Promise<Answer> {
   const began = now();
   const arm = (status: Arm["status"], candidates: number): Arm => ({
@@ -34,7 +34,7 @@ export async function rerankHits<Answer extends Pick<RecallAnswer, "hits" | "arm
       read.map(({ text }) => text),
       { withinMs: WITHIN_MS },
     );
-    const hits = explain ? read.map((hit, i) => withPair(hit, scores[i])) : read;
+    const hits = explain === true ? read.map((hit, i) => withPair(hit, scores[i])) : read;
     // Both models have this weight in common.
     const judged = withPairs({ hits, confidence: answer.confidence }, scores, models.static.pair);
     return { ...answer, ...judged, arms: [...answer.arms, arm("ok", read.length)] };
