@@ -25,7 +25,7 @@ import { measure } from "./http/measure.ts";
 import { locationNote, placeObjects } from "./http/location.ts";
 import { nobody } from "./http/owner.ts";
 import { requireDecodablePath } from "./http/path.ts";
-import { newRouter, undocumented } from "./http/router.ts";
+import { newRouter, type Router, undocumented } from "./http/router.ts";
 import { unknownRoute } from "./http/unknown-route.ts";
 import { SignInServer } from "./sign-in/sign-in.ts";
 import { shardOf } from "../domain/ids.ts";
@@ -134,7 +134,7 @@ export function createApp(
 }
 
 /** Answers the OpenAPI document of all routes. */
-function documentApi(app: OpenAPIHono<AppEnv>): void {
+function documentApi(app: Router): void {
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
     type: "http",
     scheme: "bearer",

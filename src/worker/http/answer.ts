@@ -1,6 +1,8 @@
 import type { Context, TypedResponse } from "hono";
+import type { Result } from "../../domain/errors.ts";
 import { inUtf8, type JsonPieces } from "../../domain/json-pieces.ts";
 import type { AppEnv } from "./context.ts";
+import { unwrap } from "./failure.ts";
 
 /**
  * Answers with pieces of JSON, or a stream of JSON lines, without parsing them: no byte of a stored value changes. The
@@ -29,5 +31,18 @@ export async function wrapTime<T>(c: Context<AppEnv>, name: string, work: Promis
   }
 }
 
+/** The value of a result that `work` comes to; adds its duration likewise. */
+export const timed = async <T>(c: Context<AppEnv>, name: string, work: Promise<Result<T>>): Promise<T> =>
+  unwrap(await wrapTime(c, name, work));
+
 /** For answers that no cache may keep. */
 export const NO_STORE = { "Cache-Control": "no-store" } as const;
+
+/** Keeps the request alive for work that never rejects. */
+export function afterAnswer(c: Context<AppEnv>, work: Promise<void>): void {
+  try {
+    c.executionCtx.waitUntil(work);
+  } catch {
+    // Tests call an app without an execution context; the work goes on by itself.
+  }
+}

@@ -1,31 +1,40 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { auditRow } from "../audit/event.ts";
+import { v7 as uuidv7 } from "uuid";
 import type { Refused } from "../audit/refused-calls.ts";
 import type { ErrorCode } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import { writeEvent } from "../../platform/d1/audit-log.ts";
-import { afterAnswer } from "./after-answer.ts";
+import type { Caller } from "../auth/claims.ts";
+import { afterAnswer } from "./answer.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
 
-/** Writes an event of this call into the audit log, after the answer. The owner is `user`, or the one that the route names. */
+/**
+ * Writes an event of this call into the audit log, after the answer: who did what to whose memory, without contents. `action`: an
+ * operation as the API describes it (`DELETE /v1/threads/{id}`), or `POST /mcp <tool>`. The owner is `user`, or the one that the route
+ * names; users appear as hashes only.
+ */
 export function writeAuditEvent(
   c: Context<AppEnv>,
   { action, outcome, user }: { action: string; outcome: "ok" | ErrorCode; user?: string },
 ): void {
   const { auditLog, now } = c.get("services");
-  const [at, caller, requestId, about] = [now(), c.get("caller"), c.get("requestId"), c.get("about")];
+  const [at, requestId, about = null] = [now(), c.get("requestId"), c.get("about")];
+  // Absent where no token was accepted.
+  const caller: Caller | undefined = c.get("caller");
   const write = async () => {
-    const owner = user === undefined ? await ownerOf(c) : await userHash(user);
-    const event = {
+    await writeEvent(auditLog, {
+      id: uuidv7({ msecs: at }),
+      at,
       action,
       outcome,
-      caller,
+      actor: caller === undefined ? null : caller.user === "*" ? "*" : await userHash(caller.user),
+      tokenId: caller?.tokenId ?? null,
+      userHash: user === undefined ? await ownerOf(c) : await userHash(user),
       requestId,
-      ...(owner !== null && { user: owner }),
-      ...(about !== undefined && { about }),
-    };
-    await writeEvent(auditLog, await auditRow(event, at));
+      about,
+      count: 1,
+    });
   };
   afterAnswer(c, write());
 }

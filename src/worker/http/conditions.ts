@@ -42,10 +42,6 @@ export function conditionOf(c: Context<AppEnv, string, Validated>): Precondition
   return { ...(ifMatch && { ifMatch }), ...(ifNoneMatch && { ifNoneMatch }) };
 }
 
-/** The condition that `ifVersion` stands for: null means that there is none yet. */
-export const conditionOnVersion = (version: string | number | null | undefined): Precondition =>
-  version === undefined ? {} : version === null ? { ifNoneMatch: "any" } : { ifMatch: [String(version)] };
-
 /** Checks a GET's condition against the current version (null: none). Throws 412; true means 304. */
 export function isNotModified({ ifMatch, ifNoneMatch }: Precondition, version: string | null): boolean {
   if (ifMatch && !holds({ ifMatch }, version)) throw new Refusal(fail("precondition_failed"));

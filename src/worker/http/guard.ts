@@ -6,7 +6,6 @@ import { type Caller, wordOf } from "../auth/claims.ts";
 import { auditMiddleware } from "./audit.ts";
 import { authenticate, authenticateForMcp } from "./authenticate.ts";
 import type { AppEnv } from "./context.ts";
-import { requireSameDeployment } from "./deployment.ts";
 import { Refusal } from "./failure.ts";
 import { readBody } from "./json-body.ts";
 import { refuseOneThread, requireWholeTenant, type RouteOwner } from "./owner.ts";
@@ -59,6 +58,15 @@ export function declaredAccess({ method, path, scope, owner, payload, bodyBytes 
 /** The operation's name, as `DELETE /v1/threads/{id}`. */
 export const operationOf = ({ method, path }: { method: string; path: string }): string =>
   `${method.toUpperCase()} ${path}`;
+
+/** Refuses every call while the bindings are not those that the data were stored with: the data would seem lost. */
+const requireSameDeployment: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const { deployment, now } = c.get("services");
+  const problem = await deployment.refusal(now());
+  if (problem !== null)
+    throw new Refusal(fail("deployment_changed", { message: `Nothing is read or written: ${problem}.` }));
+  await next();
+};
 
 /** All that a call passes before its handler. The first of them carries the declaration. */
 export function guardsOf(

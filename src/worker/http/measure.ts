@@ -6,7 +6,7 @@ import type { TracedCall, Wait } from "../../platform/traces/traces.ts";
 import type { RecallMeter } from "../recall-meter.ts";
 import { answerOf } from "../rpc/plain.ts";
 import type { Services } from "../services.ts";
-import { afterAnswer } from "./after-answer.ts";
+import { afterAnswer } from "./answer.ts";
 import type { AppEnv } from "./context.ts";
 
 /** The ports that ask D1 for a call. The list of revoked tokens is not seen here: an isolate reads it for all calls. */

@@ -3,9 +3,11 @@ import { fail } from "../../domain/errors.ts";
 import { userHash } from "../../domain/ids.ts";
 import { idOwner } from "../../domain/thread-id.ts";
 import { type Caller, mayRead, mayWrite, outOfReach, wordOf } from "../auth/claims.ts";
+import { isShared } from "../../domain/token.ts";
 import { auditRefusedAccess } from "./audit.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
+import { countUsers } from "./rates.ts";
 
 /** Whose data a route touches. Its guard refuses everybody else. */
 export type RouteOwner = {
@@ -78,6 +80,9 @@ export const ofNamespace: RouteOwner = {
 /** The tenant: a token of one user is refused. `action` completes the message. */
 export const wholeTenant = (action: string): RouteOwner => ({ kind: "tenant", wholeTenantFor: action });
 
+/** The access of a route for administrators of the tenant. */
+export const byAdmin = (action: string) => ({ scope: "admin", owner: wholeTenant(action) }) as const;
+
 /** No user's data, and no token. */
 export const nobody: RouteOwner = { kind: "nobody" };
 
@@ -109,4 +114,15 @@ function allowReading(c: Context<AppEnv>, readable: boolean): void {
     throw new Refusal(outOfReach(c.get("caller")));
   }
   c.set("readOnly", true);
+}
+
+/**
+ * Counts a call against the rates of the shared owners that it reads. Answers 404 for an owner that the token does not name,
+ * as for one that does not exist.
+ */
+export async function readOwners(c: Context<AppEnv>, owners: readonly string[] = []): Promise<void> {
+  const at = owners.findIndex((owner) => !isShared(owner) || !mayRead(c.get("caller"), owner));
+  const message = `is not a shared owner (\`shared:…\`) that this ${wordOf(c.get("caller"))} may read`;
+  if (at >= 0) throw new Refusal(fail("not_found", { details: [{ path: `body.owners[${at}]`, message }] }));
+  await countUsers(c, owners);
 }

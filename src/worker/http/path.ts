@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { getPath } from "hono/utils/url";
 import type { UserMemoryRpc } from "../../contract/user-memory.ts";
 import { fail } from "../../domain/errors.ts";
+import { ownerOf } from "../../domain/memory/record.ts";
 import { threadOwner } from "../../domain/thread-id.ts";
 import type { AppEnv } from "./context.ts";
 import { Refusal } from "./failure.ts";
@@ -24,6 +25,14 @@ export const requireDecodablePath: MiddlewareHandler<AppEnv> = (c, next) => {
 export function routedPath(request: Request): string {
   const path = getPath(request);
   return path.endsWith("/") && /^\/v1\/(users\/[^/]+\/kv|cache)\/$/.test(path) ? `${path}%2E` : path;
+}
+
+type OfUser = Context<AppEnv, string, { out: { param: { user: string } } }>;
+
+/** The user in the path, and the user's object. */
+export async function userObject(c: OfUser) {
+  const owner = await ownerOf(c.req.valid("param").user);
+  return { owner, object: c.get("services").userMemory(owner.hash) };
 }
 
 /** The object of the owner that a thread's id names. */

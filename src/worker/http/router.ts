@@ -1,4 +1,4 @@
-import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
+import { OpenAPIHono, type RouteConfig, type RouteHandler, type z } from "@hono/zod-openapi";
 import type { Handler, MiddlewareHandler } from "hono";
 import { noQuery } from "../../domain/schema/bounds.ts";
 import { refusePreconditions } from "./conditions.ts";
@@ -8,21 +8,49 @@ import { answerFailure } from "./failure.ts";
 import { type RouteAccess, declaredAccess, type Declaration, guardsOf } from "./guard.ts";
 import { nobody } from "./owner.ts";
 import { routedPath } from "./path.ts";
+import type { Services } from "../services.ts";
 import { validation } from "./validation.ts";
 
-type Router = OpenAPIHono<AppEnv>;
+/** The JSON that a route answers with; of one that answers 204, anything. */
+type AnswerOf<Responses> = {
+  [Status in keyof Responses]: Status extends 200 | 201 | 202
+    ? Responses[Status] extends {
+        content: { "application/json": { schema: infer Schema extends z.ZodType } };
+      }
+      ? z.infer<Schema>
+      : never
+    : Status extends 204
+      ? unknown
+      : never;
+}[keyof Responses];
+type Answerer<Route extends RouteConfig> = (
+  c: Parameters<RouteHandler<Route, AppEnv>>[0],
+  services: Services,
+) => AnswerOf<Route["responses"]> | Promise<AnswerOf<Route["responses"]>>;
+
+/** The compiler checks every answer against the description of its route. */
+type Declares = {
+  openapi: <Route extends RouteConfig>(route: Route, handler: RouteHandler<Route, AppEnv>) => Router;
+  /** A route with one code of success: answers the value as JSON, or 204 without it. */
+  answer: <Route extends RouteConfig>(route: Route, answer: Answerer<Route>) => Router;
+};
+export type Router = Declares & OpenAPIHono<AppEnv>;
 
 /** A router whose routes are documented under `tag`. Throws for a route without `scope` or `owner`. */
 export function newRouter(tag = "other"): Router {
-  const router = new OpenAPIHono<AppEnv>({ getPath: routedPath });
+  const hono = new OpenAPIHono<AppEnv>({ getPath: routedPath });
   // Replaces the framework's method: adds the guards, `failures`, the audit, refused preconditions and `validation`.
   const openapi = (given: RouteConfig & Partial<RouteAccess>, handler: Handler<AppEnv>): Router => {
     const access = declaredAccess(given);
     const request = { query: noQuery, ...given.request };
     const described = documentedPart({ ...given, request, responses: { ...given.responses, ...failures } });
-    router.openAPIRegistry.registerPath({ tags: [tag], ...described });
-    const declaration = { ...said(given, access), isAudited: isAudited(given, access), isDocumented: true };
-    router.on(
+    hono.openAPIRegistry.registerPath({ tags: [tag], ...described });
+    const declaration = {
+      ...declarationOf(given, access),
+      isAudited: isAudited(given, access),
+      isDocumented: true,
+    };
+    hono.on(
       [given.method],
       [honoPath(given.path)],
       ...guardsOf(declaration, access, [given.middleware ?? []].flat()),
@@ -33,8 +61,15 @@ export function newRouter(tag = "other"): Router {
     );
     return router;
   };
-  // Its type lets the compiler check every answer against the description, and is too long to repeat.
-  router.openapi = openapi as typeof router.openapi;
+  const answer = (given: RouteConfig & Partial<RouteAccess>, answerer: Answerer<RouteConfig>): Router => {
+    const status = [200, 201, 202].find((code) => code in given.responses);
+    return openapi(given, async (c) => {
+      const value = await answerer(c, c.get("services"));
+      return status === undefined ? c.body(null, 204) : c.json(value, status as 200);
+    });
+  };
+  // The handlers' types are those of their routes.
+  const router = Object.assign(hono, { openapi, answer } as unknown as Declares);
   return router;
 }
 
@@ -49,7 +84,7 @@ export function undocumented(
   ...handlers: Handler<AppEnv>[]
 ): void {
   const access = declaredAccess(at);
-  const declaration = { ...said(at, access), isAudited: false, isDocumented: false };
+  const declaration = { ...declarationOf(at, access), isAudited: false, isDocumented: false };
   router.on([at.method], [honoPath(at.path)], ...guardsOf(declaration, access, at.before), ...handlers);
 }
 
@@ -61,7 +96,7 @@ export const page = (router: Router, path: string, handler: Handler<AppEnv>): vo
 
 const honoPath = (path: string): string => path.replaceAll(/\/{(.+?)}/g, "/:$1");
 
-const said = (
+const declarationOf = (
   { method, path }: { method: string; path: string },
   { scope, owner }: RouteAccess,
 ): Pick<Declaration, "method" | "path" | "scope" | "owner"> => ({

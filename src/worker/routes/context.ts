@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { fail } from "../../domain/errors.ts";
-import { ownerOf } from "../../domain/memory/record.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
   ContextAnswer,
@@ -10,23 +9,20 @@ import {
   ContextProfileList,
 } from "../../domain/schema/context.ts";
 import { name } from "../../domain/schema/memory-fields.ts";
-import { userHash } from "../../domain/ids.ts";
 import { conditionOf, isNotModified } from "../http/conditions.ts";
 import { body, conditionHeaders, json, nothing, optionalBody, route } from "../http/describe.ts";
-import { Refusal, unwrap } from "../http/failure.ts";
+import { Refusal } from "../http/failure.ts";
 import { assertScope, isReadOnly } from "../http/guard.ts";
-import { ofUser, wholeTenant } from "../http/owner.ts";
-import { readOwners } from "../http/shared-owners.ts";
+import { ofUser, readOwners, byAdmin } from "../http/owner.ts";
+import { userObject } from "../http/path.ts";
 import { newRouter } from "../http/router.ts";
-import { rawJson, wrapTime } from "../http/answer.ts";
+import { rawJson, timed, wrapTime } from "../http/answer.ts";
 import { context } from "../use-cases/context.ts";
 
-const tenantProfilePath = z.object({
-  profile: name.openapi({ example: "support" }),
-});
+const tenantProfilePath = z.object({ profile: name.openapi({ example: "support" }) });
 const profilePath = userPath.extend(tenantProfilePath.shape);
 
-const TENANT = wholeTenant("keeps the tenant's context profiles");
+const TENANT = byAdmin("keeps the tenant's context profiles");
 
 const contextRoute = route("post", "/v1/users/{user}/context", {
   operationId: "context",
@@ -76,8 +72,7 @@ const deleteProfile = route("delete", "/v1/users/{user}/context-profiles/{profil
 const listTenantProfiles = route("get", "/v1/context-profiles", {
   operationId: "listTenantContextProfiles",
   summary: "List the lists of layers that all users can name",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   responses: { 200: json(ContextProfileList, "All of them, by name.") },
 });
 
@@ -85,8 +80,7 @@ const putTenantProfile = route("put", "/v1/context-profiles/{profile}", {
   operationId: "putTenantContextProfile",
   summary: "Store a list of layers that all users can name",
   description: "A user's own list of the same name goes before it.",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   payload: "verbatim",
   request: { params: tenantProfilePath, body: body(ContextProfileBody) },
   responses: { 200: json(ContextProfile, "The profile.") },
@@ -95,8 +89,7 @@ const putTenantProfile = route("put", "/v1/context-profiles/{profile}", {
 const deleteTenantProfile = route("delete", "/v1/context-profiles/{profile}", {
   operationId: "deleteTenantContextProfile",
   summary: "Delete a list of layers that all users can name",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   request: { params: tenantProfilePath },
   responses: { 204: nothing("There is no such profile any more.") },
 });
@@ -105,49 +98,37 @@ export const contexts = newRouter("memories")
   .openapi(contextRoute, async (c) => {
     const { user } = c.req.valid("param");
     const condition = conditionOf(c);
-    const asked = c.req.valid("json");
-    if (asked.thread !== undefined) assertScope(c, "write", false);
-    await readOwners(c, asked.owners);
-    const { answer, history } = unwrap(
-      await wrapTime(c, "context", context(c.get("services"), user, asked, { readOnly: isReadOnly(c) })),
-    );
+    const request = c.req.valid("json");
+    if (request.thread !== undefined) assertScope(c, "write", false);
+    await readOwners(c, request.owners);
+    const made = context(c.get("services"), user, request, { readOnly: isReadOnly(c) });
+    const { answer, history } = await timed(c, "context", made);
     const headers = { ETag: `"${answer.etag}"` };
     if (isNotModified(condition, answer.etag)) return c.body(null, 304, headers);
-    return history === undefined
-      ? c.json(answer, 200, headers)
-      : rawJson<ContextAnswer>(
-          c,
-          [`${JSON.stringify(answer).slice(0, -1)},"history":[`, history, "]}"],
-          headers,
-        );
+    if (history === undefined) return c.json(answer, 200, headers);
+    const open = JSON.stringify(answer).slice(0, -1);
+    return rawJson<ContextAnswer>(c, [`${open},"history":[`, history, "]}"], headers);
   })
-  .openapi(listProfiles, async (c) => {
-    const object = c.get("services").userMemory(await userHash(c.req.valid("param").user));
-    return c.json({ items: await wrapTime(c, "object", object.listContextProfiles()) }, 200);
+  .answer(listProfiles, async (c) => {
+    const { object } = await userObject(c);
+    return { items: await wrapTime(c, "object", object.listContextProfiles()) };
   })
-  .openapi(putProfile, async (c) => {
-    const { user, profile } = c.req.valid("param");
-    const owner = await ownerOf(user);
-    const stored = { name: profile, layers: c.req.valid("json").layers };
-    const object = c.get("services").userMemory(owner.hash);
-    unwrap(await wrapTime(c, "object", object.putContextProfile(owner, stored)));
-    return c.json(stored, 200);
+  .answer(putProfile, async (c) => {
+    const { owner, object } = await userObject(c);
+    const profile = { name: c.req.valid("param").profile, layers: c.req.valid("json").layers };
+    await timed(c, "object", object.putContextProfile(owner, profile));
+    return profile;
   })
-  .openapi(deleteProfile, async (c) => {
-    const { user, profile } = c.req.valid("param");
-    const object = c.get("services").userMemory(await userHash(user));
-    await wrapTime(c, "object", object.deleteContextProfile(profile));
-    return c.body(null, 204);
+  .answer(deleteProfile, async (c) => {
+    const { object } = await userObject(c);
+    return wrapTime(c, "object", object.deleteContextProfile(c.req.valid("param").profile));
   })
-  .openapi(listTenantProfiles, async (c) => {
-    return c.json({ items: await c.get("services").tenantProfiles.list() }, 200);
+  .answer(listTenantProfiles, async (_, { tenantProfiles }) => ({ items: await tenantProfiles.list() }))
+  .answer(putTenantProfile, async (c, { tenantProfiles }) => {
+    const profile = { name: c.req.valid("param").profile, layers: c.req.valid("json").layers };
+    if (!(await tenantProfiles.put(profile))) throw new Refusal(fail("limit_reached"));
+    return profile;
   })
-  .openapi(putTenantProfile, async (c) => {
-    const stored = { name: c.req.valid("param").profile, layers: c.req.valid("json").layers };
-    if (!(await c.get("services").tenantProfiles.put(stored))) throw new Refusal(fail("limit_reached"));
-    return c.json(stored, 200);
-  })
-  .openapi(deleteTenantProfile, async (c) => {
-    await c.get("services").tenantProfiles.delete(c.req.valid("param").profile);
-    return c.body(null, 204);
-  });
+  .answer(deleteTenantProfile, (c, { tenantProfiles }) =>
+    tenantProfiles.delete(c.req.valid("param").profile),
+  );

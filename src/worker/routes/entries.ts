@@ -4,7 +4,8 @@ import { joined, withValue } from "../../domain/page-json.ts";
 import { decodeCursor, encodeCursor, invalidCursor } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
 import { withAudit } from "../http/audit.ts";
-import { conditionOf, conditionOnVersion, isNotModified } from "../http/conditions.ts";
+import { conditionOnVersion } from "../../domain/conditions.ts";
+import { conditionOf, isNotModified } from "../http/conditions.ts";
 import {
   rawJsonBody,
   body,

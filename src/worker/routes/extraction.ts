@@ -1,15 +1,14 @@
 import { Extraction, ExtractionBody } from "../../domain/schema/extraction.ts";
 import { body, json, nothing, route } from "../http/describe.ts";
 import { newRouter } from "../http/router.ts";
-import { wholeTenant } from "../http/owner.ts";
+import { byAdmin } from "../http/owner.ts";
 
-const TENANT = wholeTenant("keeps the tenant's rules of extraction");
+const TENANT = byAdmin("keeps the tenant's rules of extraction");
 
 const get = route("get", "/v1/extraction", {
   operationId: "getExtraction",
   summary: "Get the tenant's rules of extraction",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   responses: { 200: json(Extraction, "As they were set; empty before.") },
 });
 
@@ -18,8 +17,7 @@ const put = route("put", "/v1/extraction", {
   summary: "Set the tenant's rules of extraction, and its patterns of redaction",
   description:
     "Takes the place of all that was set before. Holds for ingests and calls from now on, everywhere within a minute.",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   payload: "verbatim",
   request: { body: body(ExtractionBody) },
   responses: { 200: json(Extraction, "As they are set.") },
@@ -28,21 +26,15 @@ const put = route("put", "/v1/extraction", {
 const remove = route("delete", "/v1/extraction", {
   operationId: "deleteExtraction",
   summary: "Delete the tenant's rules of extraction, and its patterns of redaction",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   responses: { 204: nothing("Nothing is set.") },
 });
 
 export const extraction = newRouter("ingest")
-  .openapi(get, async (c) => {
-    return c.json(await c.get("services").extraction.get(), 200);
-  })
-  .openapi(put, async (c) => {
+  .answer(get, (_, services) => services.extraction.get())
+  .answer(put, async (c, services) => {
     const rules = c.req.valid("json");
-    await c.get("services").extraction.put(rules);
-    return c.json(rules, 200);
+    await services.extraction.put(rules);
+    return rules;
   })
-  .openapi(remove, async (c) => {
-    await c.get("services").extraction.put({});
-    return c.body(null, 204);
-  });
+  .answer(remove, (_, services) => services.extraction.put({}));

@@ -68,8 +68,8 @@ async function problemsOfCalls({ secret, records, revocations, deployment }: Ser
   if (!isSecret(secret))
     problems.push({ part: "settings", problem: "CAIRN_SECRET is not set, or shorter than 32 bytes" });
   // Reads several tables: a later migration may be missing.
-  const asked = await Promise.allSettled([records.check(), revocations.minIssuedAt(), deployment.problem()]);
-  const failed = asked.flatMap((one): unknown[] => (one.status === "rejected" ? [one.reason] : []));
+  const reads = await Promise.allSettled([records.check(), revocations.minIssuedAt(), deployment.problem()]);
+  const failed = reads.flatMap((one): unknown[] => (one.status === "rejected" ? [one.reason] : []));
   if (failed.length > 0) {
     console.error({ message: "D1 is not usable", error: failed.map(String).join("; ") });
     const codes = failed.map(storageFailureOf);
@@ -80,7 +80,7 @@ async function problemsOfCalls({ secret, records, revocations, deployment }: Ser
         : "D1 does not answer";
     problems.push({ part: "database", problem });
   }
-  const [, , changed] = asked;
+  const [, , changed] = reads;
   if (changed.status === "fulfilled" && changed.value !== null)
     problems.push({ part: "database", problem: changed.value });
   return problems;
@@ -88,31 +88,19 @@ async function problemsOfCalls({ secret, records, revocations, deployment }: Ser
 
 /** Storing and searching by words go on without these. */
 async function degradationsOf(services: Services): Promise<Problem[]> {
-  const {
-    settingProblems,
-    embedder,
-    remoteEmbedder,
-    vectors,
-    recall,
-    languageModel,
-    webhook,
-    webhookBreaker,
-    now,
-  } = services;
+  const { embedder, vectors, webhook, webhookBreaker, now } = services;
+  const probed = () => services.embedderProblem.get(now(), () => probe(services.remoteEmbedder));
   const of = (part: Problem["part"], ...found: readonly (string | null | undefined)[]): Problem[] =>
     found.flatMap((problem) => (problem == null ? [] : [{ part, problem }]));
   const index = embedder.problem === undefined ? await vectors?.check(embedder.dimensions) : undefined;
   // While D1 is away, that is the problem.
   const broken = webhook === null ? null : await webhookBreaker.broken(now()).catch(() => null);
   return [
-    ...of("settings", ...settingProblems),
-    ...of(
-      "embedder",
-      embedder.problem ?? (await services.embedderProblem.get(now(), () => probe(remoteEmbedder))),
-    ),
+    ...of("settings", ...services.settingProblems),
+    ...of("embedder", embedder.problem ?? (await probed())),
     ...of("vectorIndex", index),
-    ...of("recall", ...recall.problems),
-    ...of("languageModel", languageModel?.problem),
+    ...of("recall", ...services.recall.problems),
+    ...of("languageModel", services.languageModel?.problem),
     ...(broken === null
       ? []
       : [{ part: "webhook" as const, problem: problemOfWebhook(broken.paused), since: broken.since }]),

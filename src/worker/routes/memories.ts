@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { fail } from "../../domain/errors.ts";
-import { conditionOf, conditionOnVersion, isNotModified } from "../http/conditions.ts";
+import { conditionOnVersion } from "../../domain/conditions.ts";
+import { conditionOf, isNotModified } from "../http/conditions.ts";
 import type { AppEnv } from "../http/context.ts";
 import {
   alwaysAudited,
@@ -14,15 +15,14 @@ import {
   route,
 } from "../http/describe.ts";
 import { ofUser } from "../http/owner.ts";
-import { Refusal, unwrap } from "../http/failure.ts";
+import { Refusal } from "../http/failure.ts";
 import { idempotencyKeyOf } from "../http/idempotency.ts";
-import { NO_STORE, wrapTime } from "../http/answer.ts";
+import { NO_STORE, timed } from "../http/answer.ts";
 import { requireExactMetadata, requireExactMetadataOfMany } from "../http/raw-body.ts";
+import { userObject } from "../http/path.ts";
 import { newRouter } from "../http/router.ts";
 import { writerOf } from "../http/writer.ts";
-import { userHash } from "../../domain/ids.ts";
 import { getMemory, listMemories, memoryHistory } from "../use-cases/browse.ts";
-import { ownerOf } from "../../domain/memory/record.ts";
 import { remember, rememberOne } from "../use-cases/remember.ts";
 import { reviewMemories } from "../use-cases/review.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
@@ -45,7 +45,6 @@ import {
   RememberManyBody,
   RestoreMemoryBody,
 } from "../../domain/schema/memory.ts";
-
 import { ReviewedMemories, ReviewMemoriesBody, ReviewQuery } from "../../domain/schema/review.ts";
 
 const changeHeaders = idempotencyHeader.extend({ "if-match": conditionHeaders.shape["if-match"] });
@@ -179,110 +178,84 @@ const reviewRoute = route("post", "/v1/users/{user}/memories/review", {
 export const memories = newRouter("memories")
   .openapi(rememberRoute, async (c) => {
     requireExactMetadata(c);
-    const owner = await ownerOf(c.req.valid("param").user);
+    const { owner } = await userObject(c);
     const request = { body: c.req.valid("json"), ...(await changeOf(c)) };
-    const remembered = rememberOne(c.get("services"), owner, request);
-    const {
-      memory,
-      created,
-      replaced: _replaced,
-      ...more
-    } = unwrap(await wrapTime(c, "remember", remembered));
+    const remembered = await timed(c, "remember", rememberOne(c.get("services"), owner, request));
+    const { memory, created, replaced: _replaced, ...more } = remembered;
     return versioned(c, { ...memory, ...more }, created ? 201 : 200);
   })
-  .openapi(rememberManyRoute, async (c) => {
+  .answer(rememberManyRoute, async (c, services) => {
     requireExactMetadataOfMany(c, "memories");
-    const owner = await ownerOf(c.req.valid("param").user);
-    const asked = c.req.valid("json").memories.map(({ ifVersion, ...fields }) => ({
+    const { owner } = await userObject(c);
+    const bodies = c.req.valid("json").memories.map(({ ifVersion, ...fields }) => ({
       body: fields,
       condition: conditionOnVersion(ifVersion),
     }));
-    const request = { memories: asked, by: writerOf(c), once: await idempotencyKeyOf(c) };
-    const remembered = remember(c.get("services"), owner, request);
-    const answer = unwrap(await wrapTime(c, "remember", remembered));
-    return c.json({ items: answer.map(({ replaced: _replaced, ...one }) => one) }, 200);
+    const request = { memories: bodies, by: writerOf(c), once: await idempotencyKeyOf(c) };
+    const remembered = await timed(c, "remember", remember(services, owner, request));
+    return { items: remembered.map(({ replaced: _replaced, ...one }) => one) };
   })
-  .openapi(forgetManyRoute, async (c) => {
+  .answer(forgetManyRoute, async (c) => {
     requireExactMetadata(c, "filter");
-    const owner = await ownerOf(c.req.valid("param").user);
-    const asked = c.req.valid("json");
-    if (asked.dryRun === true) c.set("about", "dryRun");
-    const forgotten = c.get("services").userMemory(owner.hash).forgetMemories(owner, asked);
-    return c.json(unwrap(await wrapTime(c, "object", forgotten)), 200);
+    const { owner, object } = await userObject(c);
+    const request = c.req.valid("json");
+    if (request.dryRun === true) c.set("about", "dryRun");
+    return timed(c, "object", object.forgetMemories(owner, request));
   })
-  .openapi(reviewRoute, async (c) => {
+  .answer(reviewRoute, async (c, services) => {
     requireExactMetadata(c, "filter");
-    const owner = await ownerOf(c.req.valid("param").user);
-    const { decision, memories: named = [], filter } = c.req.valid("json");
-    c.set("about", decision);
-    const reviewed = reviewMemories(c.get("services"), owner, {
-      decision,
-      memories: named.map(({ id, ifVersion }) => ({ id, condition: conditionOnVersion(ifVersion) })),
-      filter,
-      by: writerOf(c),
-      cursor: c.req.valid("query").cursor,
-    });
-    return c.json(unwrap(await wrapTime(c, "object", reviewed)), 200);
+    const { owner } = await userObject(c);
+    const review = c.req.valid("json");
+    c.set("about", review.decision);
+    const request = { ...review, by: writerOf(c), cursor: c.req.valid("query").cursor };
+    return timed(c, "object", reviewMemories(services, owner, request));
   })
-  .openapi(listRoute, async (c) => {
-    const owner = await ownerOf(c.req.valid("param").user);
-    const page = listMemories(c.get("services"), owner.hash, c.req.valid("query"));
-    return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
+  .answer(listRoute, async (c, services) => {
+    const { owner } = await userObject(c);
+    return timed(c, "d1", listMemories(services, owner.hash, c.req.valid("query")));
   })
-  .openapi(forgetAllRoute, async (c) => {
-    const owner = await ownerOf(c.req.valid("param").user);
-    unwrap(await wrapTime(c, "object", c.get("services").userMemory(owner.hash).forgetAllMemories(owner)));
-    return c.body(null, 204);
+  .answer(forgetAllRoute, async (c) => {
+    const { owner, object } = await userObject(c);
+    return timed(c, "object", object.forgetAllMemories(owner));
   })
   .openapi(getRoute, async (c) => {
-    const { user, id } = c.req.valid("param");
     const condition = conditionOf(c);
-    const read = getMemory(c.get("services"), await userHash(user), { id, at: c.req.valid("query") });
-    const memory = unwrap(await wrapTime(c, "d1", read));
-    const version = String(memory.version);
-    const notModified = isNotModified(condition, version);
+    const { owner } = await userObject(c);
+    const request = { id: c.req.valid("param").id, at: c.req.valid("query") };
+    const memory = await timed(c, "d1", getMemory(c.get("services"), owner.hash, request));
+    const notModified = isNotModified(condition, String(memory.version));
     // A cached answer would be validated by its version, which does not cover `updatedAt` and `indexing`.
     c.header("Cache-Control", NO_STORE["Cache-Control"]);
-    if (notModified) return c.body(null, 304, { ETag: `"${version}"` });
+    if (notModified) return c.body(null, 304, { ETag: `"${memory.version}"` });
     return versioned(c, memory, 200);
   })
   .openapi(patchRoute, async (c) => {
     requireExactMetadata(c);
-    const { user, id } = c.req.valid("param");
-    const owner = await ownerOf(user);
+    const { owner, object } = await userObject(c);
     const change = { ...(await changeOf(c)), body: c.req.valid("json") };
-    const patched = c.get("services").userMemory(owner.hash).patchMemory(owner, id, change);
-    return versioned(c, unwrap(await wrapTime(c, "object", patched)), 200);
+    const patched = object.patchMemory(owner, c.req.valid("param").id, change);
+    return versioned(c, await timed(c, "object", patched), 200);
   })
-  .openapi(forgetRoute, async (c) => {
-    const { user, id } = c.req.valid("param");
-    const owner = await ownerOf(user);
-    const forgotten = c.get("services").userMemory(owner.hash).forget(owner, id, conditionOf(c));
-    const known = unwrap(await wrapTime(c, "object", forgotten));
-    if (!known) throw new Refusal(fail("not_found"));
-    return c.body(null, 204);
+  .answer(forgetRoute, async (c) => {
+    const { owner, object } = await userObject(c);
+    const forgotten = object.forget(owner, c.req.valid("param").id, conditionOf(c));
+    if (!(await timed(c, "object", forgotten))) throw new Refusal(fail("not_found"));
   })
-  .openapi(historyRoute, async (c) => {
-    const { user, id } = c.req.valid("param");
-    const request = { id, ...c.req.valid("query") };
-    const page = memoryHistory(c.get("services"), await userHash(user), request);
-    return c.json(unwrap(await wrapTime(c, "d1", page)), 200);
+  .answer(historyRoute, async (c, services) => {
+    const { owner } = await userObject(c);
+    const request = { id: c.req.valid("param").id, ...c.req.valid("query") };
+    return timed(c, "d1", memoryHistory(services, owner.hash, request));
   })
   .openapi(restoreRoute, async (c) => {
-    const { user, id } = c.req.valid("param");
-    const owner = await ownerOf(user);
+    const { owner, object } = await userObject(c);
     const change = { ...(await changeOf(c)), version: c.req.valid("json").version };
-    const restored = c.get("services").userMemory(owner.hash).restoreMemory(owner, id, change);
-    return versioned(c, unwrap(await wrapTime(c, "object", restored)), 200);
+    const restored = object.restoreMemory(owner, c.req.valid("param").id, change);
+    return versioned(c, await timed(c, "object", restored), 200);
   })
   .openapi(releaseRoute, async (c) => {
-    const { user, id } = c.req.valid("param");
-    const owner = await ownerOf(user);
-    const released = c
-      .get("services")
-      .userMemory(owner.hash)
-      .releaseMemory(owner, id, await changeOf(c));
-    return versioned(c, unwrap(await wrapTime(c, "object", released)), 200);
+    const { owner, object } = await userObject(c);
+    const released = object.releaseMemory(owner, c.req.valid("param").id, await changeOf(c));
+    return versioned(c, await timed(c, "object", released), 200);
   });
 
 /** The condition, the writer and the idempotency key of a change. */
@@ -296,6 +269,5 @@ function versioned<const Status extends 200 | 201, Shown extends Memory>(
   memory: Shown,
   status: Status,
 ) {
-  c.header("ETag", `"${memory.version}"`);
-  return c.json(memory, status);
+  return c.json(memory, status, { ETag: `"${memory.version}"` });
 }

@@ -11,16 +11,15 @@ import {
 import { body, json, nothing, route } from "../http/describe.ts";
 import { Refusal } from "../http/failure.ts";
 import { newRouter } from "../http/router.ts";
-import { wholeTenant } from "../http/owner.ts";
+import { byAdmin } from "../http/owner.ts";
 
-const TENANT = wholeTenant("keeps the tenant's rules of predicates");
+const TENANT = byAdmin("keeps the tenant's rules of predicates");
 
 const list = route("get", "/v1/predicates", {
   operationId: "listPredicateRules",
   summary: "List the tenant's rules of predicates",
   description: "All other predicates have the rules of docs/reference/memories.md.",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   responses: { 200: json(PredicateRuleList, "All of them, by name.") },
 });
 
@@ -28,8 +27,7 @@ const put = route("put", "/v1/predicates/{predicate}", {
   operationId: "putPredicateRule",
   summary: "Set the rule of a predicate",
   description: "Holds for facts that are written from now on, everywhere within a minute.",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   payload: "verbatim",
   request: { params: predicatePath, body: body(PredicateRuleBody) },
   responses: { 200: json(NamedPredicateRule, "The rule.") },
@@ -38,34 +36,23 @@ const put = route("put", "/v1/predicates/{predicate}", {
 const remove = route("delete", "/v1/predicates/{predicate}", {
   operationId: "deletePredicateRule",
   summary: "Delete the rule of a predicate",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   request: { params: predicatePath },
   responses: { 204: nothing("The predicate has its default rule.") },
-});
-
-const ownOpposite = (i: number) => ({
-  path: `body.opposites[${i}]`,
-  message: "is the predicate itself",
 });
 
 const TOO_LONG = `together with those of the other rules, they are longer than ${limits.oppositesBytes / 1024} KiB as JSON`;
 
 export const predicateRules = newRouter("memories")
-  .openapi(list, async (c) => {
-    return c.json({ items: await c.get("services").predicates.list() }, 200);
-  })
-  .openapi(put, async (c) => {
-    const { predicate: given } = c.req.valid("param");
-    const rule = { predicate: normalise(given), ...ruleOf(given, c.req.valid("json")) };
+  .answer(list, async (_, { predicates }) => ({ items: await predicates.list() }))
+  .answer(put, async (c, { predicates }) => {
+    const { predicate } = c.req.valid("param");
+    const rule = { predicate: normalise(predicate), ...ruleOf(predicate, c.req.valid("json")) };
     const own = rule.opposites?.indexOf(rule.predicate) ?? -1;
-    if (own !== -1) throw new Refusal(fail("invalid_request", { details: [ownOpposite(own)] }));
-    const outcome = await c.get("services").predicates.put(rule);
+    if (own !== -1) throw new Refusal(invalidField(`body.opposites[${own}]`, "is the predicate itself"));
+    const outcome = await predicates.put(rule);
     if (outcome === "too many rules") throw new Refusal(fail("limit_reached"));
     if (outcome === "too many opposites") throw new Refusal(invalidField("body.opposites", TOO_LONG));
-    return c.json(rule, 200);
+    return rule;
   })
-  .openapi(remove, async (c) => {
-    await c.get("services").predicates.delete(normalise(c.req.valid("param").predicate));
-    return c.body(null, 204);
-  });
+  .answer(remove, (c, { predicates }) => predicates.delete(normalise(c.req.valid("param").predicate)));

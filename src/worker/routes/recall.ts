@@ -1,12 +1,10 @@
-import { afterAnswer } from "../http/after-answer.ts";
 import { body, json, route } from "../http/describe.ts";
 import { isReadOnly } from "../http/guard.ts";
-import { ofUser } from "../http/owner.ts";
+import { ofUser, readOwners } from "../http/owner.ts";
 import { unwrap } from "../http/failure.ts";
-import { readOwners } from "../http/shared-owners.ts";
 import { requireExactMetadata } from "../http/raw-body.ts";
 import { newRouter } from "../http/router.ts";
-import { wrapTime } from "../http/answer.ts";
+import { afterAnswer, wrapTime } from "../http/answer.ts";
 import { recall } from "../use-cases/recall.ts";
 import { keepRecalls } from "../use-cases/statistics.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
@@ -23,16 +21,12 @@ const recallRoute = route("post", "/v1/users/{user}/recall", {
   responses: { 200: json(RecallAnswer, "The hits, best first, and how they were found.") },
 });
 
-export const recalls = newRouter("memories").openapi(recallRoute, async (c) => {
+export const recalls = newRouter("memories").answer(recallRoute, async (c, services) => {
   requireExactMetadata(c, "filter");
-  const { user } = c.req.valid("param");
-  const asked = c.req.valid("json");
-  await readOwners(c, asked.owners);
-  const answer = await wrapTime(
-    c,
-    "recall",
-    recall(c.get("services"), user, asked, { readOnly: isReadOnly(c) }),
-  );
-  afterAnswer(c, keepRecalls(c.get("services")));
-  return c.json(unwrap(answer), 200);
+  const request = c.req.valid("json");
+  await readOwners(c, request.owners);
+  const found = recall(services, c.req.valid("param").user, request, { readOnly: isReadOnly(c) });
+  const answer = await wrapTime(c, "recall", found);
+  afterAnswer(c, keepRecalls(services));
+  return unwrap(answer);
 });

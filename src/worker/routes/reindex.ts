@@ -1,13 +1,13 @@
 import { json, noBody, route } from "../http/describe.ts";
-import { ofUser, wholeTenant } from "../http/owner.ts";
+import { ofUser, byAdmin } from "../http/owner.ts";
 import { unwrap } from "../http/failure.ts";
+import { userObject } from "../http/path.ts";
 import { newRouter } from "../http/router.ts";
-import { userHash } from "../../domain/ids.ts";
 import { startTenantReindex, tenantReindexState, upkeep } from "../use-cases/upkeep.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import { Reindex, TenantReindex } from "../../domain/schema/reindex.ts";
 
-const TENANT = wholeTenant("reindexes the tenant");
+const TENANT = byAdmin("reindexes the tenant");
 
 const startUser = route("post", "/v1/users/{user}/reindex", {
   operationId: "reindexUser",
@@ -33,8 +33,7 @@ const startTenant = route("post", "/v1/reindex", {
   operationId: "reindexTenant",
   summary: "Rebuild the search index of every user",
   description: "Starts with 500 users; each run of the cron takes 500 more.",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   request: { body: noBody },
   responses: { 202: json(TenantReindex, "The reindex has begun.") },
 });
@@ -42,26 +41,19 @@ const startTenant = route("post", "/v1/reindex", {
 const getTenant = route("get", "/v1/reindex", {
   operationId: "getTenantReindex",
   summary: "Get the progress of the last reindex of all users",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   responses: { 200: json(TenantReindex, "The last reindex.") },
 });
 
 export const reindex = newRouter("memories")
-  .openapi(startUser, async (c) => {
-    const owner = await userHash(c.req.valid("param").user);
-    return c.json(await c.get("services").userMemory(owner).startReindex(owner), 202);
+  .answer(startUser, async (c) => {
+    const { owner, object } = await userObject(c);
+    return object.startReindex(owner.hash);
   })
-  .openapi(getUser, async (c) => {
-    const owner = await userHash(c.req.valid("param").user);
-    return c.json(await c.get("services").userMemory(owner).reindexState(), 200);
-  })
-  .openapi(startTenant, async (c) => {
-    const services = c.get("services");
+  .answer(getUser, async (c) => (await userObject(c)).object.reindexState())
+  .answer(startTenant, async (c, services) => {
     const started = unwrap(await startTenantReindex(services));
     c.executionCtx.waitUntil(upkeep(services));
-    return c.json(started, 202);
+    return started;
   })
-  .openapi(getTenant, async (c) => {
-    return c.json(unwrap(await tenantReindexState(c.get("services"))), 200);
-  });
+  .answer(getTenant, async (_, services) => unwrap(await tenantReindexState(services)));

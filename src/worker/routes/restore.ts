@@ -18,9 +18,8 @@ const restoreRoute = route("post", "/v1/users/{user}/restore", {
   responses: { 200: json(Restore, "What is lost and what comes back, and how far it is.") },
 });
 
-export const restore = newRouter("export").openapi(restoreRoute, async (c) => {
-  const { at, dryRun } = c.req.valid("json");
-  if (dryRun !== false) c.set("about", "dryRun");
-  const owner = await userHash(c.req.valid("param").user);
-  return c.json(unwrap(await restoreUser(c.get("services"), owner, { at, dryRun })), 200);
+export const restore = newRouter("export").answer(restoreRoute, async (c, services) => {
+  const request = c.req.valid("json");
+  if (request.dryRun !== false) c.set("about", "dryRun");
+  return unwrap(await restoreUser(services, await userHash(c.req.valid("param").user), request));
 });

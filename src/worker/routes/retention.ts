@@ -1,4 +1,3 @@
-import { ownerOf } from "../../domain/memory/record.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import {
   RetentionBody,
@@ -9,17 +8,17 @@ import {
 } from "../../domain/schema/retention.ts";
 import { alwaysAudited, body, json, nothing, route } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
-import { ofUser, wholeTenant } from "../http/owner.ts";
+import { ofUser, byAdmin } from "../http/owner.ts";
+import { userObject } from "../http/path.ts";
 import { newRouter } from "../http/router.ts";
 import { previewTenantRetention, setTenantRetention, tenantRetention } from "../use-cases/retention.ts";
 
-const TENANT = wholeTenant("keeps the tenant's rules of retention");
+const TENANT = byAdmin("keeps the tenant's rules of retention");
 
 const get = route("get", "/v1/retention", {
   operationId: "getRetention",
   summary: "Get the tenant's rules of retention",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   responses: { 200: json(TenantRetention, "As they were set; empty before.") },
 });
 
@@ -28,8 +27,7 @@ const put = route("put", "/v1/retention", {
   summary: "Set how long the data of all users are kept",
   description:
     "Takes the place of all that was set before. The cron tells 500 users an hour, and each of them deletes an hour later, and then daily. With `dryRun`, counts 100 users.",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   payload: "verbatim",
   request: { query: TenantRetentionQuery, body: body(RetentionBody) },
   responses: { 200: json(TenantRetention, "As they are set, or what they would delete.") },
@@ -38,8 +36,7 @@ const put = route("put", "/v1/retention", {
 const remove = route("delete", "/v1/retention", {
   operationId: "deleteRetention",
   summary: "Delete the tenant's rules of retention",
-  scope: "admin",
-  owner: TENANT,
+  ...TENANT,
   responses: { 204: nothing("Nothing is set.") },
 });
 
@@ -75,34 +72,21 @@ const removeOfUser = route("delete", "/v1/users/{user}/retention", {
 });
 
 export const retention = newRouter("erasure")
-  .openapi(get, async (c) => {
-    return c.json(unwrap(await tenantRetention(c.get("services"))), 200);
-  })
-  .openapi(put, async (c) => {
+  .answer(get, async (_, services) => unwrap(await tenantRetention(services)))
+  .answer(put, async (c, services) => {
     const { dryRun, cursor } = c.req.valid("query");
-    const [services, rules] = [c.get("services"), c.req.valid("json")];
-    if (dryRun !== "true") return c.json(unwrap(await setTenantRetention(services, rules)), 200);
+    const rules = c.req.valid("json");
+    if (dryRun !== "true") return unwrap(await setTenantRetention(services, rules));
     c.set("about", "dryRun");
-    return c.json(unwrap(await previewTenantRetention(services, rules, cursor)), 200);
+    return unwrap(await previewTenantRetention(services, rules, cursor));
   })
-  .openapi(remove, async (c) => {
-    unwrap(await setTenantRetention(c.get("services"), {}));
-    return c.body(null, 204);
-  })
-  .openapi(getOfUser, async (c) => {
-    const { hash } = await ownerOf(c.req.valid("param").user);
-    return c.json(await c.get("services").userMemory(hash).retention(), 200);
-  })
-  .openapi(putOfUser, async (c) => {
-    const owner = await ownerOf(c.req.valid("param").user);
-    const object = c.get("services").userMemory(owner.hash);
+  .answer(remove, async (_, services) => unwrap(await setTenantRetention(services, {})))
+  .answer(getOfUser, async (c) => (await userObject(c)).object.retention())
+  .answer(putOfUser, async (c) => {
+    const { owner, object } = await userObject(c);
     const own = c.req.valid("json");
-    if (c.req.valid("query").dryRun !== "true") return c.json(await object.setRetention(owner, { own }), 200);
+    if (c.req.valid("query").dryRun !== "true") return object.setRetention(owner, { own });
     c.set("about", "dryRun");
-    return c.json(await object.retention({ own }), 200);
+    return object.retention({ own });
   })
-  .openapi(removeOfUser, async (c) => {
-    const { hash } = await ownerOf(c.req.valid("param").user);
-    await c.get("services").userMemory(hash).setRetention(null, { own: {} });
-    return c.body(null, 204);
-  });
+  .answer(removeOfUser, async (c) => (await userObject(c)).object.setRetention(null, { own: {} }));

@@ -32,7 +32,12 @@ import {
 
 type C = Context<AppEnv>;
 /** The sign-in of one request. */
-type Visit = { signIn: SignInServer; server: Server; env: StoreEnv; oauth: OAuthHelpers; origin: string };
+type Visit = Pick<SignInServer, "settings" | "provider"> & {
+  server: Server;
+  env: StoreEnv;
+  oauth: OAuthHelpers;
+  origin: string;
+};
 type Serve = (c: C, visit: Visit) => Promise<Response>;
 
 /** The sign-in for MCP: OAuth 2.1 as the protocol's revision 2026-07-28 has it. */
@@ -43,9 +48,11 @@ const serve = (method: "get" | "post", path: string, answer: Serve): void => {
   const handler: Handler<AppEnv> = async (c) => {
     const here = signInAt(c);
     if (here === null) return answerFailure(c, { code: "route_not_found" });
-    const server = await here.signIn.server(here.origin);
-    const env = here.signIn.env(c.get("services").signIns);
-    return answer(c, { ...here, server, env, oauth: server.getOAuthApi(env) });
+    const { origin, signIn: by } = here;
+    const server = await by.server(origin);
+    const env = by.env(c.get("services").signIns);
+    const { settings, provider } = by;
+    return answer(c, { origin, settings, provider, server, env, oauth: server.getOAuthApi(env) });
   };
   undocumented(signIn, { method, path, scope: "open", owner: nobody }, handler);
 };
@@ -53,13 +60,7 @@ const serve = (method: "get" | "post", path: string, answer: Serve): void => {
 /** What a page or an endpoint says of an error, and its status. `code`: for the trace. */
 type Refused = { status: number; reason: string; code?: ErrorCode };
 
-async function refusedBy(c: C, error: unknown): Promise<Refused> {
-  const refused = await refusedOf(c, error);
-  c.set("failure", refused.code ?? "invalid_request");
-  return refused;
-}
-
-async function refusedOf(c: C, error: unknown): Promise<Refused> {
+async function refusalOf(c: C, error: unknown): Promise<Refused> {
   const { AuthorizationError, CimdFetchError } = await library();
   if (error instanceof Refusal) {
     const { code, message } = error.failure;
@@ -84,7 +85,8 @@ const asPage =
       await countAddress(c);
       return await answer(c, visit);
     } catch (error) {
-      const { status, reason } = await refusedBy(c, error);
+      const { status, reason, code = "invalid_request" } = await refusalOf(c, error);
+      c.set("failure", code);
       return refuse(c, status, reason);
     }
   };
@@ -99,19 +101,10 @@ const redirect = (headers: Headers, to: string): Response => {
   return new Response(null, { status: 302, headers });
 };
 
-serve(
-  "get",
-  PATHS.authorize,
-  asPage((c, visit) => askForConsent(c, visit)),
-);
-
 const LONG_REQUEST = `The app asks with more than ${limits.signInRequest} characters.`;
 
 async function askForConsent(c: C, visit: Visit, problem?: string): Promise<Response> {
-  const {
-    oauth,
-    signIn: { settings, provider },
-  } = visit;
+  const { oauth, settings, provider } = visit;
   await countStored(c, "page");
   if (new URL(c.req.url).search.length > limits.signInRequest) return refuse(c, 400, LONG_REQUEST);
   const request = await oauth.parseAuthRequest(new Request(c.req.url));
@@ -127,6 +120,8 @@ async function askForConsent(c: C, visit: Visit, problem?: string): Promise<Resp
   return c.html(content, problem === undefined ? 200 : 400);
 }
 
+serve("get", PATHS.authorize, asPage(askForConsent));
+
 /** Characters of an app's name: it is free to choose it. */
 const NAME_CHARACTERS = 100;
 
@@ -141,10 +136,7 @@ serve(
   "post",
   PATHS.authorize,
   asPage(async (c, visit) => {
-    const {
-      oauth,
-      signIn: { provider },
-    } = visit;
+    const { oauth, provider } = visit;
     const form = await formOf(c);
     const handle = form.get("handle") ?? "";
     if (form.get("decision") !== "allow") {
@@ -187,10 +179,7 @@ serve(
   "get",
   PATHS.callback,
   asPage(async (c, visit) => {
-    const {
-      oauth,
-      signIn: { provider },
-    } = visit;
+    const { oauth, provider } = visit;
     if (provider === null) return refuse(c, 404, "This deployment has no identity provider.");
     const { authorizationErrorRedirect } = await library();
     const { request, data, headers } = await oauth.finishUpstream<AtProvider>(c.req.raw);
@@ -219,14 +208,12 @@ async function finish(
   // Neither stands for one person.
   if (user === "*" || isShared(user)) return refuse(c, 403, "A person signs in as one user.");
   const { clientName, clientDomain, redirectHost } = await describeApp(oauth, request);
+  const domain = clientDomain && { domain: clientDomain };
+  const metadata: SignInMetadata = { name: clientName, ...domain, redirectHost };
   const { redirectTo } = await oauth.completeAuthorization({
     request: { ...request, resource: resourceAt(origin) },
     userId: await userHash(user),
-    metadata: {
-      name: clientName,
-      ...(clientDomain && { domain: clientDomain }),
-      redirectHost,
-    } satisfies SignInMetadata,
+    metadata,
     scope: request.scope,
     props: { user, at: c.get("services").now() },
     // The same app on another device keeps its own.
@@ -261,7 +248,8 @@ const asEndpoint =
     } catch (error) {
       // A refresh of another call was first: this one may come again.
       if (error instanceof SignInChanged) return unavailable(c, 503, "Another call changed the sign-in.");
-      const { status, reason } = await refusedBy(c, error);
+      const { status, reason, code = "invalid_request" } = await refusalOf(c, error);
+      c.set("failure", code);
       return unavailable(c, status, reason);
     }
   };
@@ -291,7 +279,7 @@ serve(
 );
 
 /** The description of the resource (RFC 9728). */
-const describeResource: Serve = async (c, { origin, signIn: { settings } }) =>
+const describeResource: Serve = async (c, { origin, settings }) =>
   c.json({
     resource: resourceAt(origin),
     authorization_servers: [origin],

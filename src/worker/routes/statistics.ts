@@ -1,10 +1,9 @@
-import { userHash } from "../../domain/ids.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import { StatisticsQuery, TenantStatistics, UserSummary } from "../../domain/schema/statistics.ts";
-import { wrapTime } from "../http/answer.ts";
-import { afterAnswer } from "../http/after-answer.ts";
+import { afterAnswer, wrapTime } from "../http/answer.ts";
 import { json, route } from "../http/describe.ts";
 import { unwrap } from "../http/failure.ts";
+import { userObject } from "../http/path.ts";
 import { newRouter } from "../http/router.ts";
 import { ofUser, wholeTenant } from "../http/owner.ts";
 import { tenantStatistics } from "../use-cases/statistics.ts";
@@ -29,15 +28,8 @@ const summaryRoute = route("get", "/v1/users/{user}/summary", {
 });
 
 export const statistics = newRouter("service")
-  .openapi(statisticsRoute, async (c) => {
+  .answer(statisticsRoute, async (c, services) => {
     const { days = 30 } = c.req.valid("query");
-    return c.json(
-      unwrap(await tenantStatistics(c.get("services"), days, (work) => afterAnswer(c, work))),
-      200,
-    );
+    return unwrap(await tenantStatistics(services, days, (work) => afterAnswer(c, work)));
   })
-  .openapi(summaryRoute, async (c) => {
-    const { userMemory } = c.get("services");
-    const object = userMemory(await userHash(c.req.valid("param").user));
-    return c.json(await wrapTime(c, "object", object.summary()), 200);
-  });
+  .answer(summaryRoute, async (c) => wrapTime(c, "object", (await userObject(c)).object.summary()));

@@ -71,22 +71,18 @@ export const transfer = newRouter("export")
     const exported = unwrap(await exportLines(c.get("services"), user, (why) => auditBrokenOff(c, why)));
     return new Response(exported, { headers: { "Content-Type": NDJSON, ...NO_STORE } });
   })
-  .openapi(importUser, async (c) => {
-    const { user } = c.req.valid("param");
+  .answer(importUser, async (c, services) => {
     const body = c.req.raw.body ?? new Blob().stream();
     if (!(c.req.header("Content-Type") ?? "").toLowerCase().startsWith(NDJSON))
       throw new Refusal(fail("unsupported_media_type", { message: `Send the body as ${NDJSON}.` }));
-    const part = c.req.valid("query").part === "true";
-    return c.json(
-      unwrap(await importLines(c.get("services"), user, { body, part, trust: writerOf(c).trust })),
-      200,
-    );
+    const how = { body, part: c.req.valid("query").part === "true", trust: writerOf(c).trust };
+    return unwrap(await importLines(services, c.req.valid("param").user, how));
   })
-  .openapi(listUsers, async (c) => {
+  .answer(listUsers, async (c, services) => {
     const { limit = 100, cursor } = c.req.valid("query");
     const after = unwrap(decodeCursor("users", cursor, ["string"]));
     const page = { limit: limit + 1, ...(after && { after: after[0] }) };
-    const users = unwrap(await d1Result(() => c.get("services").users.list(page)));
+    const users = unwrap(await d1Result(() => services.users.list(page)));
     const show = ({ id, hash }: (typeof users)[number]) => ({ userId: id, userHash: hash });
-    return c.json(pageOf(users, limit, { list: "users", show, keyOf: ({ hash }) => [hash] }), 200);
+    return pageOf(users, limit, { list: "users", show, keyOf: ({ hash }) => [hash] });
   });

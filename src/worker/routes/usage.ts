@@ -1,12 +1,13 @@
 import { decodeCursor, pageOf } from "../../domain/cursor.ts";
 import { fail } from "../../domain/errors.ts";
-import { userHash } from "../../domain/ids.ts";
+import { present } from "../../domain/present.ts";
 import { userPath } from "../../domain/schema/bounds.ts";
 import { idOwner } from "../../domain/thread-id.ts";
 import { MemoryUsageList, Outcome, OutcomeBody, recallPath, UsageQuery } from "../../domain/schema/usage.ts";
-import { wrapTime } from "../http/answer.ts";
+import { timed, wrapTime } from "../http/answer.ts";
 import { body, json, route } from "../http/describe.ts";
 import { Refusal, unwrap } from "../http/failure.ts";
+import { userObject } from "../http/path.ts";
 import { newRouter } from "../http/router.ts";
 import { ofUser, ownedBy } from "../http/owner.ts";
 
@@ -31,28 +32,18 @@ const usageRoute = route("get", "/v1/users/{user}/usage", {
 });
 
 export const usage = newRouter("recall")
-  .openapi(outcomeRoute, async (c) => {
-    const { recallIds, userMemory } = c.get("services");
+  .answer(outcomeRoute, async (c, { recallIds, userMemory }) => {
     const id = await recallIds.opened(c.req.valid("param").id);
     const owner = idOwner(id ?? "");
     if (id === null || owner === null) throw new Refusal(fail("not_found"));
-    const told = userMemory(owner).recallOutcome(id, c.req.valid("json"));
-    return c.json(unwrap(await wrapTime(c, "object", told)), 200);
+    return timed(c, "object", userMemory(owner).recallOutcome(id, c.req.valid("json")));
   })
-  .openapi(usageRoute, async (c) => {
+  .answer(usageRoute, async (c) => {
     const { limit = 50, cursor, unusedDays } = c.req.valid("query");
-    const hash = await userHash(c.req.valid("param").user);
-    const list = `usage ${hash}`;
+    const { owner, object } = await userObject(c);
+    const list = `usage ${owner.hash}`;
     const after = unwrap(decodeCursor(list, cursor, ["string"]));
-    const object = c.get("services").userMemory(hash);
-    const page = {
-      limit: limit + 1,
-      ...(after && { after: after[0] }),
-      ...(unusedDays !== undefined && { unusedDays }),
-    };
-    const found = await wrapTime(c, "object", object.memoryUsage(page));
-    return c.json(
-      pageOf(found, limit, { list, show: (one) => one, keyOf: ({ memoryId }) => [memoryId] }),
-      200,
-    );
+    const page = { limit: limit + 1, ...present({ after: after?.[0], unusedDays }) };
+    const rows = await wrapTime(c, "object", object.memoryUsage(page));
+    return pageOf(rows, limit, { list, show: (one) => one, keyOf: ({ memoryId }) => [memoryId] });
   });

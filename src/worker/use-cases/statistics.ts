@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const RECALLS = "recalls";
 
 type Counts = Pick<TenantStatistics, "users" | "memories" | "threads" | "countedAt">;
-export type Counting = Pick<Services, "users" | "records" | "catalogue" | "jobs" | "now">;
+type Counting = Pick<Services, "users" | "records" | "catalogue" | "jobs" | "now">;
 
 type Metered = Pick<Services, "recallMeter" | "promptCacheUsage" | "now">;
 
@@ -46,31 +46,33 @@ export async function tenantStatistics(
 
 /** Renews the count of a large tenant, some times a day; the cron calls it, so that no visit of a page counts. It may have become small. */
 export async function recount(services: Counting): Promise<void> {
-  const kept = await services.jobs.get(COUNTS);
-  if (kept !== undefined && kept.done > FEW && services.now() - kept.startedAt >= RENEWED_MS)
+  const last = await services.jobs.get(COUNTS);
+  if (last !== undefined && last.done > FEW && services.now() - last.startedAt >= RENEWED_MS)
     await count(services, { keepsFew: true });
 }
 
 /** The count that is kept, if the tenant has more than a few; else a new one. */
 async function countsOf(services: Counting, later: (work: Promise<void>) => void): Promise<Counts> {
   const { jobs, now } = services;
-  const kept = await jobs.get(COUNTS);
-  if (kept === undefined || kept.done <= FEW) return count(services);
-  if (now() - kept.startedAt >= STALE_MS)
-    later(
-      count(services, { keepsFew: true }).then(
-        () => undefined,
-        (error: unknown) => console.error({ message: "the tenant was not counted", error: String(error) }),
-      ),
-    );
-  return countsIn(kept);
+  const last = await jobs.get(COUNTS);
+  if (last === undefined || last.done <= FEW) return count(services);
+  if (now() - last.startedAt >= STALE_MS) later(renewed(services));
+  return countsIn(last);
 }
+
+const renewed = async (services: Counting): Promise<void> => {
+  try {
+    await count(services, { keepsFew: true });
+  } catch (error) {
+    console.error({ message: "the tenant was not counted", error: String(error) });
+  }
+};
 
 /** The count for a monitor, which asks each minute: a small tenant is counted once an hour, and only the cron counts a large one. */
 export async function monitoredCounts(services: Counting): Promise<Counts> {
-  const kept = await services.jobs.get(COUNTS);
-  return kept !== undefined && (kept.done > FEW || services.now() - kept.startedAt < MONITORED_MS)
-    ? countsIn(kept)
+  const last = await services.jobs.get(COUNTS);
+  return last !== undefined && (last.done > FEW || services.now() - last.startedAt < MONITORED_MS)
+    ? countsIn(last)
     : count(services, { keepsFew: true });
 }
 
@@ -93,14 +95,8 @@ async function count(
   ]);
   const counts = { users: userCount, memories, threads };
   const done = [...memories, ...threads].reduce((sum, day) => sum + day.count, userCount);
-  if (keepsFew || done > FEW)
-    await jobs.start({
-      name: COUNTS,
-      detail: JSON.stringify(counts),
-      startedAt: countedAt,
-      finishedAt: countedAt,
-      done,
-    });
+  const at = { startedAt: countedAt, finishedAt: countedAt };
+  if (keepsFew || done > FEW) await jobs.start({ name: COUNTS, detail: JSON.stringify(counts), ...at, done });
   return { ...counts, countedAt };
 }
 
