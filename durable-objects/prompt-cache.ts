@@ -9,6 +9,7 @@ import type { RecallHour } from "../src/domain/usage/recall-hours.ts";
 import type { WrittenEntry } from "../src/domain/schema/entry.ts";
 import { Chores } from "./storage/chores.ts";
 import { EntryStore } from "./storage/entry-store.ts";
+import { ExpirySweep } from "./storage/expiry-sweep.ts";
 import type { Entry, IdempotencyKey, Served } from "../src/contract/storage.ts";
 import { migrate } from "./storage/migrate.ts";
 import { LeaseStore } from "./prompt-cache/lease-store.ts";
@@ -34,6 +35,9 @@ import type {
   PromptCacheRpc,
 } from "../src/contract/prompt-cache.ts";
 
+/** Kinds of rows that expire. */
+type Expiring = "entries" | "leases" | "prefixes" | "usage" | "recalls" | "answers";
+
 /**
  * One shard of the registry of prompt caches: values, the leases to create them, and the ledgers of prefixes that a
  * provider has likely cached. Other objects of this class count the usage of one namespace each, and one the tenant's recalls.
@@ -47,36 +51,36 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   readonly #recalls: RecallHoursStore;
   readonly #answers: IdempotencyStore;
   readonly #alarms: AlarmScheduler;
+  readonly #sweeps: Record<Expiring, ExpirySweep>;
   readonly #chores: Chores;
   readonly #now: () => number;
 
   constructor(ctx: DurableObjectState, env: Bindings, now = portsOf(env).now) {
     super(ctx, env);
     this.#now = now;
-    migrate(ctx.storage, migrations);
+    const { storage } = ctx;
+    migrate(storage, migrations);
     this.#entries = new EntryStore(ctx);
-    this.#leases = new LeaseStore(ctx);
-    this.#prefixes = new PrefixLedger(ctx);
-    this.#usage = new CacheUsageStore(ctx);
-    this.#recalls = new RecallHoursStore(ctx);
+    this.#leases = new LeaseStore(storage.sql);
+    this.#prefixes = new PrefixLedger(storage.sql);
+    this.#usage = new CacheUsageStore(storage.sql);
+    this.#recalls = new RecallHoursStore(storage.sql);
     this.#answers = new IdempotencyStore(ctx);
-    this.#alarms = new AlarmScheduler(ctx.storage);
-    this.#chores = new Chores(
-      { sql: ctx.storage.sql, alarms: this.#alarms, now },
-      {
-        entries: this.#entries.expirySweep,
-        leases: this.#leases.expirySweep,
-        prefixes: this.#prefixes.expirySweep,
-        usage: this.#usage.expirySweep,
-        recalls: this.#recalls.expirySweep,
-        answers: this.#answers.expirySweep,
-      },
-    );
+    this.#alarms = new AlarmScheduler(storage);
+    this.#sweeps = {
+      entries: this.#entries.expirySweep,
+      leases: new ExpirySweep(ctx, "leases"),
+      prefixes: new ExpirySweep(ctx, "warm_prefixes"),
+      usage: new ExpirySweep(ctx, "usage"),
+      recalls: new ExpirySweep(ctx, "recall_hours"),
+      answers: this.#answers.expirySweep,
+    };
+    this.#chores = new Chores({ sql: storage.sql, alarms: this.#alarms, now }, this.#sweeps);
     this.#flights = new SingleFlight({
       leases: this.#leases,
       get: (key) => this.#entries.get(key, now()),
       now,
-      granted: () => this.#alarms.scheduleBy(this.#leases.expirySweep.nextDue(now())),
+      granted: () => this.#sweepLater("leases"),
     });
     void ctx.blockConcurrencyWhile(() => this.#alarms.load());
   }
@@ -92,12 +96,8 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
 
   keys({ limit, ...page }: { prefix: string; after?: string; limit: number }): ListedKey[] {
     const now = this.#now();
-    const keys = new Map<string, ListedKey>();
-    for (const { key, version, updatedAt, expiresAt } of this.#entries.list(
-      { ...page, limit, values: false },
-      now,
-    ).entries)
-      keys.set(key, { key, entry: { version, updatedAt, expiresAt } });
+    const { entries } = this.#entries.list({ ...page, limit, values: false }, now);
+    const keys = new Map(entries.map(({ key, ...entry }): [string, ListedKey] => [key, { key, entry }]));
     for (const { key, expiresAt } of this.#leases.list({ ...page, limit }, now))
       keys.set(key, { ...keys.get(key), key, leaseUntil: expiresAt });
     return [...keys.values()].toSorted((a, b) => inByteOrder(a.key, b.key)).slice(0, limit);
@@ -107,7 +107,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.#flights.settle(key);
     const taken = this.#entries.take(key, this.#now());
     // The alarm deletes the parts of the taken value.
-    this.#alarms.scheduleBy(this.#entries.expirySweep.nextDue(this.#now()));
+    this.#sweepLater("entries");
     return taken;
   }
 
@@ -155,7 +155,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     const before = this.ctx.storage.transactionSync(() =>
       this.#prefixes.use(ledger, hashes, { usedAt: now, lifetimeMs }),
     );
-    this.#alarms.scheduleBy(this.#prefixes.expirySweep.nextDue(now));
+    this.#sweepLater("prefixes");
     return { before, now };
   }
 
@@ -168,8 +168,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
       this.#usage.add(usage, usage.hour + KEPT_MS);
       return this.#answers.save(once, ok(null), { now });
     });
-    for (const { expirySweep } of [this.#usage, this.#answers])
-      this.#alarms.scheduleBy(expirySweep.nextDue(now));
+    this.#sweepLater("usage", "answers");
     return counted;
   }
 
@@ -185,7 +184,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     this.ctx.storage.transactionSync(() => {
       for (const one of hours) this.#recalls.add(one, one.hour + KEPT_MS);
     });
-    this.#alarms.scheduleBy(this.#recalls.expirySweep.nextDue(this.#now()));
+    this.#sweepLater("recalls");
   }
 
   recallHours(range: { from: number; to: number }): RecallHour[] {
@@ -198,13 +197,16 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   }
 
   #write(write: RegistryWrite): Result<WrittenEntry> {
-    const now = this.#now();
-    const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, now);
+    const written = this.#entries.set({ condition: {}, ...write, refreshOnRead: false }, this.#now());
     if (!written.ok) return written;
-    if (written.value.expiresAt !== undefined)
-      this.#alarms.scheduleBy(this.#entries.expirySweep.nextDue(now));
+    if (written.value.expiresAt !== undefined) this.#sweepLater("entries");
     this.#flights.landed(write.key);
     return written;
+  }
+
+  /** Schedules the alarm that deletes the expired rows. */
+  #sweepLater(...rows: readonly Expiring[]): void {
+    for (const one of rows) this.#alarms.scheduleBy(this.#sweeps[one].nextDue(this.#now()));
   }
 
   /** The caller's estimate does not count against a resource that exists. */

@@ -1,25 +1,16 @@
-import { ExpirySweep } from "../storage/expiry-sweep.ts";
-import { Sql } from "../storage/sql.ts";
+import { SqlStore } from "../storage/sql.ts";
 import { type PrefixUse, usedAgain } from "../../src/domain/prompt-cache/anthropic.ts";
 
 /** The last use of each prompt prefix, and its lifetime at the provider. One ledger a (namespace, model). */
-export class PrefixLedger {
-  readonly expirySweep: ExpirySweep;
-  readonly #sql: Sql;
-
-  constructor(object: DurableObjectState) {
-    this.#sql = new Sql(object.storage.sql);
-    this.expirySweep = new ExpirySweep(object, "warm_prefixes");
-  }
-
+export class PrefixLedger extends SqlStore {
   /** Records a use of these prefixes. Returns the previous use of each, or null. */
   use(ledger: string, hashes: readonly string[], use: PrefixUse): (PrefixUse | null)[] {
     return hashes.map((hash) => {
-      const [before = null] = this.#sql.rows<PrefixUse>`
+      const [before = null] = this.sql.rows<PrefixUse>`
         SELECT lifetime_ms AS "lifetimeMs", last_used_at AS "usedAt" FROM warm_prefixes
         WHERE ledger = ${ledger} AND hash = ${hash}`;
       const { lifetimeMs, usedAt } = usedAgain(before, use);
-      this.#sql.run`
+      this.sql.run`
         INSERT INTO warm_prefixes (ledger, hash, lifetime_ms, last_used_at, expires_at)
         VALUES (${ledger}, ${hash}, ${lifetimeMs}, ${usedAt}, ${usedAt + lifetimeMs})
         ON CONFLICT (ledger, hash) DO UPDATE SET

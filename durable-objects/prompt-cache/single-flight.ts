@@ -90,11 +90,14 @@ export class SingleFlight {
       return;
     if (lease !== null)
       flight.waiters = flight.waiters.filter((waiter) => {
-        if (waiter.until > now) return true;
-        waiter.tell(elsewhere(lease, now));
-        return false;
+        if (waiter.until <= now) waiter.tell(elsewhere(lease, now));
+        return waiter.until > now;
       });
-    if (lease === null || flight.waiters.length === 0) return this.#close(key, flight);
+    if (lease === null || flight.waiters.length === 0) {
+      clearTimeout(flight.timer?.handle);
+      this.#flights.delete(key);
+      return;
+    }
     const due = flight.waiters.reduce((first, { until }) => Math.min(first, until), lease.expiresAt);
     this.#wakeAt(due, { key, flight, now });
   }
@@ -147,7 +150,7 @@ export class SingleFlight {
 
   #wakeAt(at: number, { key, flight, now }: { key: string; flight: Flight; now: number }): void {
     if (flight.timer?.at === at) return;
-    if (flight.timer !== undefined) clearTimeout(flight.timer.handle);
+    clearTimeout(flight.timer?.handle);
     const handle = setTimeout(
       () => {
         delete flight.timer;
@@ -156,11 +159,6 @@ export class SingleFlight {
       Math.max(at - now, SHORTEST_TIMER_MS),
     );
     flight.timer = { at, handle };
-  }
-
-  #close(key: string, flight: Flight): void {
-    if (flight.timer !== undefined) clearTimeout(flight.timer.handle);
-    this.#flights.delete(key);
   }
 }
 

@@ -14,7 +14,7 @@ import type { WrittenEntry } from "../../src/domain/schema/entry.ts";
 import { ExpirySweep } from "./expiry-sweep.ts";
 import { keysUnder } from "./key-range.ts";
 import { inline, withinPage } from "./page-rows.ts";
-import { inSlices, part, raw, Sql } from "./sql.ts";
+import { inSlices, part, raw, SqlStore } from "./sql.ts";
 import type { Entry, EntryPage, EntryWrite, ListedEntry } from "../../src/contract/storage.ts";
 
 /** An entry as an export and an import have it. `refreshMs`: every read lets it live so long from then on. */
@@ -51,12 +51,11 @@ export const entrySchema = `
  * Keys, JSON values and expiry in an object's SQLite. An entry is alive while `now <= expiresAt`. A value in parts
  * (src/domain/entry-parts.ts) is replaced, deleted and expires as a whole, in the transaction of its entry; no list shows parts.
  */
-export class EntryStore {
+export class EntryStore extends SqlStore {
   readonly expirySweep: ExpirySweep;
-  readonly #sql: Sql;
 
   constructor(object: DurableObjectState) {
-    this.#sql = new Sql(object.storage.sql);
+    super(object.storage.sql);
     this.expirySweep = new ExpirySweep(object, "entries");
   }
 
@@ -66,7 +65,7 @@ export class EntryStore {
     const { refreshMs, ...entry } = row;
     if (refreshMs !== null) {
       entry.expiresAt = now + refreshMs;
-      this.#sql.run`UPDATE entries SET expires_at = ${entry.expiresAt} WHERE key = ${key}`;
+      this.sql.run`UPDATE entries SET expires_at = ${entry.expiresAt} WHERE key = ${key}`;
       const parts = partsNamedIn(row.value);
       if (parts !== null) this.#expireParts(key, parts, entry.expiresAt);
     }
@@ -80,7 +79,7 @@ export class EntryStore {
     const parts = partsNamedIn(entry.value);
     if (parts === null) this.delete(key, {}, now);
     else {
-      this.#sql.run`DELETE FROM entries WHERE key = ${key}`;
+      this.sql.run`DELETE FROM entries WHERE key = ${key}`;
       this.#expireParts(key, parts, Math.min(entry.expiresAt ?? Infinity, now + TAKEN_PARTS_MS));
     }
     return entry;
@@ -100,7 +99,7 @@ export class EntryStore {
     const before = this.#partsOf(key);
     // The value that is there already, without an expiry, is left as it is; but of two conditional writes only one succeeds.
     const refreshMs = refreshOnRead && !isPart(key) ? ttlMs : null;
-    const rowsWritten = this.#sql.run`
+    const rowsWritten = this.sql.run`
       INSERT INTO entries (key, value, version, updated_at, expires_at, refresh_ms)
       VALUES (${key}, ${value}, ${version}, ${now}, ${expiresAt}, ${refreshMs})
       ON CONFLICT (key) DO UPDATE SET
@@ -126,13 +125,13 @@ export class EntryStore {
 
   /** Deletes an entry and all of its parts, whatever there is of them. */
   remove(key: string): void {
-    this.#sql.run`DELETE FROM entries WHERE key = ${key}`;
+    this.sql.run`DELETE FROM entries WHERE key = ${key}`;
     if (!isPart(key)) this.#removeUnder(key + PART);
   }
 
   /** The version of an entry, alive or not; null of none. */
   version(key: string): string | null {
-    const [version] = this.#sql.column<string>`SELECT version FROM entries WHERE key = ${key}`;
+    const [version] = this.sql.column<string>`SELECT version FROM entries WHERE key = ${key}`;
     return version ?? null;
   }
 
@@ -147,7 +146,7 @@ export class EntryStore {
   from({ key, included }: { key: string; included: boolean }, now: number): IteratorObject<StoredEntry> {
     const rows = inSlices<Row<ArrayBuffer | null>>(SLICE, (last) => {
       const behind = raw(last === undefined && included ? ">=" : ">");
-      return this.#sql.rows`
+      return this.sql.rows`
         SELECT key, ${VALUE}, ${TIMES}, refresh_ms AS "refreshMs" FROM entries
         WHERE key ${behind} ${last?.key ?? key} AND ${alive(now)} ORDER BY key LIMIT ${SLICE}`;
     });
@@ -157,11 +156,11 @@ export class EntryStore {
   /** Puts an entry as it was elsewhere; false if there is one already. */
   restore(entry: Omit<Entry, "expiresAt"> & Partial<StoredEntry>, now: number): boolean {
     const { key, value, version, updatedAt, expiresAt = null, refreshMs = null } = entry;
-    this.#sql.run`DELETE FROM entries WHERE key = ${key} AND expires_at < ${now}`;
+    this.sql.run`DELETE FROM entries WHERE key = ${key} AND expires_at < ${now}`;
     const parts = this.#partsOf(key);
     // The value was replaced while it was exported: the export has its entry again, with the parts that follow.
     if (parts !== null && this.#countParts(key, parts, now) < parts.count) this.remove(key);
-    return this.#sql.has`
+    return this.sql.has`
       INSERT OR IGNORE INTO entries (key, value, version, updated_at, expires_at, refresh_ms)
       VALUES (${key}, ${value}, ${version}, ${updatedAt}, ${expiresAt}, ${refreshMs}) RETURNING 1`;
   }
@@ -175,14 +174,14 @@ export class EntryStore {
 
   /** Live entries under the prefix. Reads each of their keys. */
   count(prefix: string, now: number): number {
-    return this.#sql.value`
+    return this.sql.value`
       SELECT COUNT(*) FROM entries WHERE ${keysUnder(prefix)} AND ${alive(now)} AND ${shownUnder(prefix)}`;
   }
 
   /** A page of live entries in byte order of their keys; `more` when there are further ones behind it. */
   list({ prefix, after, limit, values }: EntryPage, now: number): { entries: ListedEntry[]; more: boolean } {
     // A range of the primary key: its cost follows the page, not the store. One row more tells whether there are more.
-    const rows = this.#sql.rows<
+    const rows = this.sql.rows<
       Omit<Row, "value" | "refreshMs"> & { value?: ArrayBuffer | null; bytes?: number }
     >`
       SELECT key, ${TIMES} ${values ? part`, ${VALUE}, length(value) AS bytes` : raw("")} FROM entries
@@ -195,11 +194,11 @@ export class EntryStore {
   }
 
   #value(key: string): ArrayBuffer {
-    return this.#sql.value`SELECT value FROM entries WHERE key = ${key}`;
+    return this.sql.value`SELECT value FROM entries WHERE key = ${key}`;
   }
 
   #live(key: string, now: number): Row | undefined {
-    return this.#sql.rows<Row>`
+    return this.sql.rows<Row>`
       SELECT key, value, ${TIMES}, refresh_ms AS "refreshMs" FROM entries WHERE key = ${key} AND ${alive(now)}`[0];
   }
 
@@ -208,29 +207,29 @@ export class EntryStore {
     if (!isPart(key)) return ttlMs === null ? null : now + ttlMs;
     const unnamed = now + Math.min(ttlMs ?? Infinity, UNNAMED_PART_MS);
     if (!this.names(key)) return unnamed;
-    const at = this.#sql.value<number | null>`SELECT expires_at FROM entries WHERE key = ${ownerKeyOf(key)}`;
+    const at = this.sql.value<number | null>`SELECT expires_at FROM entries WHERE key = ${ownerKeyOf(key)}`;
     return at !== null && at < now ? unnamed : at;
   }
 
   /** The parts that the entry under this key names, alive or not. */
   #partsOf(key: string): InParts | null {
-    const [value] = this.#sql.column<ArrayBuffer>`
+    const [value] = this.sql.column<ArrayBuffer>`
       SELECT value FROM entries WHERE key = ${key} AND length(value) < ${HEAD_BYTES}`;
     return value === undefined ? null : partsNamedIn(value);
   }
 
   #countParts(key: string, { cairnParts }: InParts, now: number): number {
-    return this.#sql.value`
+    return this.sql.value`
       SELECT COUNT(*) FROM entries WHERE ${keysUnder(partsUnder(key, cairnParts))} AND ${alive(now)}`;
   }
 
   #expireParts(key: string, { cairnParts }: InParts, expiresAt: number | null): void {
-    this.#sql.run`
+    this.sql.run`
       UPDATE entries SET expires_at = ${expiresAt}, refresh_ms = NULL WHERE ${keysUnder(partsUnder(key, cairnParts))}`;
   }
 
   #removeUnder(prefix: string): void {
-    this.#sql.run`DELETE FROM entries WHERE ${keysUnder(prefix)}`;
+    this.sql.run`DELETE FROM entries WHERE ${keysUnder(prefix)}`;
   }
 
   #unmet(key: string, condition: Precondition, now: number): Failure | null {

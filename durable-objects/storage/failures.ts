@@ -1,5 +1,5 @@
 import { backOff } from "./back-off.ts";
-import { Sql } from "./sql.ts";
+import { SqlStore } from "./sql.ts";
 
 export const failuresSchema = `
   -- Work that failed since its last success, by its name.
@@ -12,13 +12,7 @@ type Row = { failures: number; retryAt: number };
  * Counts failures of work since its last success. Stored, as an object that sleeps between two attempts would begin anew with the
  * shortest wait, for ever. Owns the SQL of `failures`.
  */
-export class Failures {
-  readonly #sql: Sql;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = new Sql(sql);
-  }
-
+export class Failures extends SqlStore {
   /** Notes a failure. Returns the time of the next attempt, after `last` at most. Failures before that time are one. */
   failed(name: string, { now, last }: { now: number; last: number }): number {
     const known = this.#of(name);
@@ -26,7 +20,7 @@ export class Failures {
     const failures = (known?.failures ?? 0) + 1;
     const retryAt = now + backOff(failures, last);
     try {
-      this.#sql.run`
+      this.sql.run`
         INSERT INTO failures (name, failures, retry_at) VALUES (${name}, ${failures}, ${retryAt})
         ON CONFLICT (name) DO UPDATE SET failures = excluded.failures, retry_at = excluded.retry_at`;
     } catch {
@@ -39,11 +33,11 @@ export class Failures {
   /** Returns true if it had failed. */
   succeeded(name: string): boolean {
     if (this.#of(name) === undefined) return false;
-    this.#sql.run`DELETE FROM failures WHERE name = ${name}`;
+    this.sql.run`DELETE FROM failures WHERE name = ${name}`;
     return true;
   }
 
   #of(name: string): Row | undefined {
-    return this.#sql.rows<Row>`SELECT failures, retry_at AS "retryAt" FROM failures WHERE name = ${name}`[0];
+    return this.sql.rows<Row>`SELECT failures, retry_at AS "retryAt" FROM failures WHERE name = ${name}`[0];
   }
 }

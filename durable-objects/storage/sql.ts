@@ -92,3 +92,12 @@ export class Sql {
     return this.storage.exec<Row>(sql, ...bindings);
   }
 }
+
+/** A part of an object that has SQL. */
+export abstract class SqlStore {
+  protected readonly sql: Sql;
+
+  constructor(sql: SqlStorage) {
+    this.sql = new Sql(sql);
+  }
+}

@@ -1,7 +1,7 @@
 import { invalidField, ok, type Result } from "../../../src/domain/errors.ts";
 import type { Change, Changes } from "../../../src/domain/schema/changes.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import type { Removals } from "../core/removals.ts";
+import type { ChangeOrder, Removal, Removals } from "../core/removals.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { ThreadStore } from "../threads/thread-store.ts";
 
@@ -47,18 +47,21 @@ export class ChangesFeed {
   }
 
   read({ after, limit }: { after?: string; limit: number }): Result<Changes> {
-    const given = after === undefined ? undefined : placeOf(after);
-    if (given === null) return invalidField("query.after", "is no version that this list answered");
-    const isLost = given !== undefined && this.#isLost(given);
-    const epoch = this.#deps.erasureEpoch.current;
-    const from: Place = given === undefined || isLost ? { epoch, memory: 0, thread: 0 } : given;
-    const memories = this.#memories(from.memory, limit);
-    const threads = this.#threads(from.thread, limit - memories.found.length);
-    const place: Place = { epoch, memory: memories.upTo, thread: threads.upTo };
+    const { erasureEpoch, threads } = this.#deps;
+    const place = after === undefined ? undefined : placeOf(after);
+    if (place === null) return invalidField("query.after", "is no version that this list answered");
+    const isLost = place !== undefined && this.#isLost(place);
+    const from = place === undefined || isLost ? { memory: 0, thread: 0 } : place;
+    const ofMemories = this.#page("memory", [from.memory, this.#lastMemory()], limit);
+    const ofThreads = this.#page(
+      "thread",
+      [from.thread, threads.lastChange()],
+      limit - ofMemories.items.length,
+    );
     return ok({
-      items: [...memories.found, ...threads.found].map(({ change }) => change),
-      version: versionOf(place),
-      more: memories.more || threads.more,
+      items: [...ofMemories.items, ...ofThreads.items],
+      version: versionOf({ epoch: erasureEpoch.current, memory: ofMemories.upTo, thread: ofThreads.upTo }),
+      more: ofMemories.more || ofThreads.more,
       ...(isLost && { reset: true as const }),
     });
   }
@@ -75,39 +78,41 @@ export class ChangesFeed {
     );
   }
 
-  #memories(after: number, limit: number) {
-    const { memories, removals } = this.#deps;
-    const upTo = this.#lastMemory();
-    const put = memories
-      .changedBetween([after, upTo], limit + 1)
-      .map(({ version, recordedAt, ...memory }): Numbered => ({
-        n: version,
-        change: { type: "memory", ...memory, version, at: recordedAt },
-      }));
-    const gone = removals
-      .between("memory", [after, upTo], limit + 1)
-      .map(({ n, ids, at }): Numbered => ({ n, change: { type: "memoriesForgotten", ids, at } }));
-    return page([...put, ...gone], { limit, after, upTo });
+  /** The first changes of an order, and the number up to which it is all of them. */
+  #page(order: ChangeOrder, [after, upTo]: readonly [number, number], limit: number) {
+    const range = [after, upTo] as const;
+    const gone = this.#deps.removals.between(order, range, limit + 1);
+    const put = order === "memory" ? this.#memories(range, limit + 1) : this.#threads(range, limit + 1);
+    const all = [...put, ...gone.map((one): Numbered => ({ n: one.n, change: removed(order, one) }))];
+    const page = all.toSorted((a, b) => a.n - b.n).slice(0, limit);
+    const more = all.length > limit;
+    return {
+      items: page.map(({ change }) => change),
+      upTo: more ? (page.at(-1)?.n ?? after) : Math.max(after, upTo),
+      more,
+    };
   }
 
-  #threads(after: number, limit: number) {
-    const { threads, removals } = this.#deps;
-    const upTo = threads.lastChange();
-    const changed = threads
-      .changedBetween([after, upTo], limit + 1)
-      .map(({ n, id, length, at }): Numbered => ({ n, change: { type: "thread", id, length, at } }));
-    const gone = removals
-      .between("thread", [after, upTo], limit + 1)
-      .map(({ n, ids, at, erasure }): Numbered => ({
-        n,
-        change:
-          erasure === true && ids !== null
-            ? { type: "erasure", id: ids[0] ?? "", at }
-            : { type: "threadsDeleted", ids, at },
-      }));
-    return page([...changed, ...gone], { limit, after, upTo });
+  #memories(range: readonly [number, number], limit: number): Numbered[] {
+    const memories = this.#deps.memories.changedBetween(range, limit);
+    return memories.map(({ version, recordedAt: at, ...memory }) => ({
+      n: version,
+      change: { type: "memory", ...memory, version, at },
+    }));
+  }
+
+  #threads(range: readonly [number, number], limit: number): Numbered[] {
+    const threads = this.#deps.threads.changedBetween(range, limit);
+    return threads.map(({ n, ...thread }) => ({ n, change: { type: "thread", ...thread } }));
   }
 }
+
+const removed = (order: ChangeOrder, { ids, at, erasure }: Removal): Change =>
+  order === "memory"
+    ? { type: "memoriesForgotten", ids, at }
+    : erasure === true && ids !== null
+      ? { type: "erasure", id: ids[0] ?? "", at }
+      : { type: "threadsDeleted", ids, at };
 
 const versionOf = ({ epoch, memory, thread }: Place): string => `${epoch}.${memory}.${thread}`;
 
@@ -116,15 +121,4 @@ function placeOf(text: string): Place | null {
   return epoch === undefined
     ? null
     : { epoch: Number(epoch), memory: Number(memory), thread: Number(thread) };
-}
-
-/** The first changes, and the number up to which all are told. */
-function page(
-  all: readonly Numbered[],
-  { limit, after, upTo }: { limit: number; after: number; upTo: number },
-): { found: Numbered[]; upTo: number; more: boolean } {
-  const found = all.toSorted((a, b) => a.n - b.n).slice(0, limit);
-  const more = all.length > limit;
-  const last = more ? (found.at(-1)?.n ?? after) : Math.max(after, upTo);
-  return { found, upTo: last, more };
 }

@@ -1,4 +1,4 @@
-import { part, raw, Sql, type SqlPart } from "../../storage/sql.ts";
+import { part, raw, SqlStore, type SqlPart } from "../../storage/sql.ts";
 import { type PositionRange, positionOf, SLOTS, threadNumberOf } from "../core/position.ts";
 import { notTombstoned } from "../core/tombstone-ranges.ts";
 import { hides } from "./hidden-messages.ts";
@@ -27,30 +27,24 @@ const aged = ({ before, now }: Bounds, rule: SqlPart = raw("retention")) => part
     MAX(${before ?? NEVER}, ifnull(${now} - CAST(${rule} AS INTEGER) * ${DAY_MS}, ${before ?? NEVER}))`;
 
 /** Finds the threads and messages that are past a time. Reads `threads` and `messages`. */
-export class AgedMessages {
-  readonly #sql: Sql;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = new Sql(sql);
-  }
-
+export class AgedMessages extends SqlStore {
   /**
    * Live threads with messages that nobody changed since `before` (null: only those with a rule of their own, since that), but these.
    * A rule of a thread's own counts once it is an hour old. Looks at each thread.
    */
   threads(bounds: Bounds, { but, limit }: { but: readonly number[]; limit: number }): string[] {
-    return this.#sql.column`
+    return this.sql.column`
       SELECT id FROM threads WHERE ${aged(bounds, part`IIF(rule_at <= ${bounds.now}, retention, NULL)`)}
         AND n NOT IN (SELECT value FROM json_each(${JSON.stringify(but)})) LIMIT ${limit}`;
   }
 
   countThreads(bounds: Bounds): number {
-    return this.#sql.value`SELECT COUNT(*) FROM threads WHERE ${aged(bounds)}`;
+    return this.sql.value`SELECT COUNT(*) FROM threads WHERE ${aged(bounds)}`;
   }
 
   /** Live threads with a rule of their own that holds `now`, in their order: after the thread with a number. */
   withOwnRule({ after, now, limit } = ALL): { n: number; id: string; retention: string }[] {
-    return this.#sql.rows`
+    return this.sql.rows`
       SELECT n, id, retention FROM threads INDEXED BY threads_by_rule
       WHERE retention IS NOT NULL AND n > ${after} AND rule_at <= ${now} AND deleted = 0 ORDER BY n LIMIT ${limit}`;
   }
@@ -63,7 +57,7 @@ export class AgedMessages {
   /** Counts the messages before a time. */
   count(before: number): number {
     const counts = MESSAGES.map(
-      (messages) => this.#sql.value<number>`SELECT COUNT(*) FROM ${messages} AND created_at < ${before}`,
+      (messages) => this.sql.value<number>`SELECT COUNT(*) FROM ${messages} AND created_at < ${before}`,
     );
     return counts.reduce((sum, count) => sum + count, 0);
   }
@@ -71,7 +65,7 @@ export class AgedMessages {
   #oldest(before: number, but: readonly number[]): { position: number; at: number } | undefined {
     const oldest = MESSAGES.flatMap(
       (messages) =>
-        this.#sql.rows<{ position: number; at: number }>`
+        this.sql.rows<{ position: number; at: number }>`
         SELECT position, created_at AS at FROM ${messages} AND created_at < ${before} AND ${STAYS}
           AND ${THREAD} NOT IN (SELECT value FROM json_each(${JSON.stringify(but)}))
         ORDER BY created_at LIMIT 1`,
@@ -84,7 +78,7 @@ export class AgedMessages {
     const first = this.#oldest(before, but)?.position;
     if (first === undefined) return [];
     const last = positionOf(threadNumberOf(first) + 1, 0) - 1;
-    return this.#sql.column`
+    return this.sql.column`
       SELECT position FROM (
         SELECT position, created_at FROM messages WHERE position BETWEEN ${first} AND ${last} ORDER BY position LIMIT ${limit}
       ) WHERE created_at < ${before} AND ${STAYS}`;
@@ -95,7 +89,7 @@ export class AgedMessages {
     [first, last]: PositionRange,
     { thread, from, before }: { thread: number; from: number; before: number },
   ): number {
-    return this.#sql.value`
+    return this.sql.value`
       SELECT COUNT(*) FROM messages WHERE position BETWEEN ${first} AND ${last}
         AND created_at >= ${from} AND created_at < ${before} AND NOT ${hides(thread, SEQ)} AND ${STAYS}`;
   }
@@ -105,7 +99,7 @@ export class AgedMessages {
     [from, to]: PositionRange,
     { thread, before, limit }: { thread: number; before: number; limit: number },
   ): number[] {
-    return this.#sql.column`
+    return this.sql.column`
       SELECT position FROM messages WHERE position BETWEEN ${from} AND ${to} AND created_at < ${before}
         AND NOT ${hides(thread, SEQ)} AND ${STAYS} ORDER BY position LIMIT ${limit}`;
   }

@@ -24,16 +24,19 @@ const SLICE = 100;
 
 /** `row`: null if the thread is gone. */
 type Pending = { id: string; version: number; row: ThreadRow | null };
-type CatalogueWriterDependencies = {
-  sql: Sql;
+/** The tenant's catalogue, and the user's state that it follows. */
+export type CatalogueParts = {
   catalogue: ThreadCatalogue;
-  /** The thread's row as it is now, or null if it is gone. */
-  rowOf: (threadId: string) => ThreadRow | null;
-  erasureEpoch: Pick<ErasureEpoch, "current" | "reach">;
-  owner: Pick<OwnerRecord, "uncatalogued" | "catalogued" | "putOff" | "nextDue">;
-  failures: Failures;
+  owner: Pick<OwnerRecord, "id" | "uncatalogued" | "catalogued" | "catalogueAgain" | "putOff" | "nextDue">;
+  erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
   alarms: Pick<AlarmScheduler, "scheduleBy">;
   now: () => number;
+};
+type CatalogueWriterDependencies = CatalogueParts & {
+  sql: Sql;
+  failures: Failures;
+  /** The thread's row as it is now, or null if it is gone. */
+  rowOf: (threadId: string) => ThreadRow | null;
 };
 
 /**

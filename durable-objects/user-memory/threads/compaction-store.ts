@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import { inline, withinPage } from "../../storage/page-rows.ts";
-import { raw, Sql } from "../../storage/sql.ts";
+import { raw, SqlStore } from "../../storage/sql.ts";
 import type { SeqRange } from "../core/position.ts";
 import type { StoredThread } from "./thread-row.ts";
 import type {
@@ -16,17 +16,11 @@ type Numbered = Pick<StoredThread, "n">;
 const RANGE = raw(`id, from_seq AS "from", to_seq AS "to", created_at AS "createdAt"`);
 
 /** Summaries of ranges of a thread; the messages stay. Owns the SQL of `compactions`. */
-export class CompactionStore {
-  readonly #sql: Sql;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = new Sql(sql);
-  }
-
+export class CompactionStore extends SqlStore {
   /** Adds a summary. Its range may contain older ones, but may not cut one nor lie within one. */
   add({ n }: Numbered, compaction: Compaction): Result<Compaction> {
     const { id, from, to, summary, createdAt } = compaction;
-    const [other] = this.#sql.rows<CompactionRange>`
+    const [other] = this.sql.rows<CompactionRange>`
       SELECT ${RANGE} FROM compactions
       WHERE thread = ${n} AND from_seq <= ${to} AND to_seq >= ${from}
         AND NOT (from_seq >= ${from} AND to_seq <= ${to}) LIMIT 1`;
@@ -34,7 +28,7 @@ export class CompactionStore {
       const message = `compaction ${other.id} stands for ${other.from} to ${other.to}`;
       return fail("compaction_overlap", { details: [{ path: "body.from", message }] });
     }
-    this.#sql.run`
+    this.sql.run`
       INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at)
       VALUES (${n}, ${id}, ${from}, ${to}, ${summary}, ${createdAt})`;
     return ok(compaction);
@@ -42,7 +36,7 @@ export class CompactionStore {
 
   /** Restores an exported summary, within or around others. Returns false, and adds nothing, if its range cuts another. */
   restore({ n }: Numbered, { id, from, to, summary, createdAt }: Compaction): boolean {
-    return this.#sql.has`
+    return this.sql.has`
       INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at)
       SELECT ${n}, ${id}, ${from}, ${to}, ${summary}, ${createdAt} WHERE NOT EXISTS (
         SELECT 1 FROM compactions WHERE thread = ${n}
@@ -53,7 +47,7 @@ export class CompactionStore {
 
   /** The summaries of the compacted view, in order. None lies within another. */
   shown({ n }: Numbered): CompactionRange[] {
-    const all = this.#sql.rows<CompactionRange>`
+    const all = this.sql.rows<CompactionRange>`
       SELECT ${RANGE} FROM compactions WHERE thread = ${n}
       ORDER BY from_seq, to_seq DESC, created_at DESC, id DESC`;
     const shown: CompactionRange[] = [];
@@ -64,14 +58,14 @@ export class CompactionStore {
 
   summary({ n }: Numbered, id: string): Uint8Array {
     return new Uint8Array(
-      this.#sql.value<ArrayBuffer>`SELECT summary FROM compactions WHERE thread = ${n} AND id = ${id}`,
+      this.sql.value<ArrayBuffer>`SELECT summary FROM compactions WHERE thread = ${n} AND id = ${id}`,
     );
   }
 
   /** A page of all summaries of a thread, including those within others. */
   list({ n }: Numbered, { after: [seq, last] = [0, ""], limit }: CompactionsQuery): CompactionPage {
     // One row more than the limit, to know whether there are more.
-    const rows = this.#sql.rows<PageRow>`
+    const rows = this.sql.rows<PageRow>`
       SELECT ${RANGE}, ${inline("summary")}, length(summary) AS bytes FROM compactions
       WHERE thread = ${n} AND (from_seq, id) > (${seq}, ${last}) ORDER BY from_seq, id LIMIT ${limit + 1}`;
     const { shown, more } = withinPage(rows, limit);
@@ -84,34 +78,34 @@ export class CompactionStore {
 
   /** When the last one was made; 0 if there is none. */
   lastCreatedAt({ n }: Numbered): number {
-    return this.#sql.value`SELECT COALESCE(MAX(created_at), 0) FROM compactions WHERE thread = ${n}`;
+    return this.sql.value`SELECT COALESCE(MAX(created_at), 0) FROM compactions WHERE thread = ${n}`;
   }
 
   /** Copies the summaries of the messages that a fork shares. */
   inherit(fork: StoredThread, origin: Numbered): void {
-    this.#sql.run`
+    this.sql.run`
       INSERT INTO compactions (thread, id, from_seq, to_seq, summary, created_at)
       SELECT ${fork.n}, id, from_seq, to_seq, summary, created_at FROM compactions
       WHERE thread = ${origin.n} AND to_seq <= ${fork.forkSeq}`;
   }
 
   has({ n }: Numbered, id: string): boolean {
-    return this.#sql.has`SELECT 1 FROM compactions WHERE thread = ${n} AND id = ${id}`;
+    return this.sql.has`SELECT 1 FROM compactions WHERE thread = ${n} AND id = ${id}`;
   }
 
   /** Returns whether there was one. The summaries within it show again. */
   delete({ n }: Numbered, id: string): boolean {
-    return this.#sql.has`DELETE FROM compactions WHERE thread = ${n} AND id = ${id} RETURNING 1`;
+    return this.sql.has`DELETE FROM compactions WHERE thread = ${n} AND id = ${id} RETURNING 1`;
   }
 
   /** All summaries that stand for a message between two seqs. */
   touching({ n }: Numbered, [first, last]: SeqRange): CompactionRange[] {
-    return this.#sql.rows`
+    return this.sql.rows`
       SELECT ${RANGE} FROM compactions WHERE thread = ${n} AND from_seq <= ${last} AND to_seq >= ${first}`;
   }
 
   /** Returns how many there were. */
   deleteAll({ n }: Numbered): number {
-    return this.#sql.column`DELETE FROM compactions WHERE thread = ${n} RETURNING 1`.length;
+    return this.sql.column`DELETE FROM compactions WHERE thread = ${n} RETURNING 1`.length;
   }
 }

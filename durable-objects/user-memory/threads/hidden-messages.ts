@@ -1,4 +1,4 @@
-import { inSlices, part, Sql, type SqlPart } from "../../storage/sql.ts";
+import { inSlices, part, SqlStore, type SqlPart } from "../../storage/sql.ts";
 import { type PositionRange, type SeqRange, seqOf } from "../core/position.ts";
 
 type Numbered = { n: number };
@@ -14,24 +14,18 @@ export const hides = (thread: number | SqlPart, seq: number | SqlPart): SqlPart 
  * Messages deleted from some of the threads that share them. Once no thread shows one, its position is stored negative, for
  * exports in progress. Owns the SQL of `hidden_messages`.
  */
-export class HiddenMessages {
-  readonly #sql: Sql;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = new Sql(sql);
-  }
-
+export class HiddenMessages extends SqlStore {
   /** True if the thread hides any message: to look for each one doubles the cost of a page. */
   hasAny({ n }: Numbered): boolean {
-    return this.#sql.has`SELECT 1 FROM hidden_messages WHERE thread = ${n} AND position > 0 LIMIT 1`;
+    return this.sql.has`SELECT 1 FROM hidden_messages WHERE thread = ${n} AND position > 0 LIMIT 1`;
   }
 
   has({ n }: Numbered, position: number): boolean {
-    return this.#sql.has`SELECT 1 WHERE ${hides(n, seqOf(position))}`;
+    return this.sql.has`SELECT 1 WHERE ${hides(n, seqOf(position))}`;
   }
 
   count({ n }: Numbered, [first, last]: SeqRange): number {
-    return this.#sql.value`
+    return this.sql.value`
       SELECT COUNT(*) FROM hidden_messages
       WHERE thread = ${n} AND seq BETWEEN ${first} AND ${last} AND position > 0`;
   }
@@ -40,7 +34,7 @@ export class HiddenMessages {
   seqs({ n }: Numbered, [after, upTo]: SeqRange): Iterable<number> {
     return inSlices(
       SLICE,
-      (last = after) => this.#sql.column<number>`
+      (last = after) => this.sql.column<number>`
         SELECT seq FROM hidden_messages WHERE thread = ${n} AND seq > ${last} AND seq <= ${upTo}
         ORDER BY seq LIMIT ${SLICE}`,
     );
@@ -49,7 +43,7 @@ export class HiddenMessages {
   /** The positions among these that some thread hides. */
   among(positions: readonly number[]): number[] {
     // Most users hide none: then this reads one row, and not one for each position.
-    return this.#sql.column`
+    return this.sql.column`
       SELECT DISTINCT position FROM hidden_messages
       WHERE EXISTS (SELECT 1 FROM hidden_messages)
         AND position IN (SELECT value FROM json_each(${JSON.stringify(positions)}))`;
@@ -57,7 +51,7 @@ export class HiddenMessages {
 
   /** The positions in these ranges that other threads hide. */
   inOthers({ n }: Numbered, ranges: readonly PositionRange[]): number[] {
-    return this.#sql.column`
+    return this.sql.column`
       SELECT DISTINCT position FROM json_each(${JSON.stringify(ranges)}) AS own CROSS JOIN hidden_messages
         ON position BETWEEN own.value ->> 0 AND own.value ->> 1
       WHERE thread <> ${n}`;
@@ -65,7 +59,7 @@ export class HiddenMessages {
 
   /** Notes that these threads do not show a message that others show, or showed (`gone`). */
   add(threads: readonly number[], position: number, gone: "gone" | null = null): void {
-    this.#sql.run`
+    this.sql.run`
       INSERT INTO hidden_messages (thread, seq, position)
       SELECT value, ${seqOf(position)}, ${gone === null ? position : -position}
       FROM json_each(${JSON.stringify(threads)})`;
@@ -73,19 +67,19 @@ export class HiddenMessages {
 
   /** Lets a fork begin with the rows of its origin. */
   inherit(fork: Numbered & { forkSeq: number }, origin: Numbered): void {
-    this.#sql.run`
+    this.sql.run`
       INSERT INTO hidden_messages (thread, seq, position)
       SELECT ${fork.n}, seq, position FROM hidden_messages
       WHERE thread = ${origin.n} AND seq <= ${fork.forkSeq} AND position > 0`;
   }
 
   removeAll({ n }: Numbered): void {
-    this.#sql.run`DELETE FROM hidden_messages WHERE thread = ${n}`;
+    this.sql.run`DELETE FROM hidden_messages WHERE thread = ${n}`;
   }
 
   /** The message is gone for all. Its owner needs no row; the forks' rows stay. */
   gone(position: number, owner: number): void {
-    this.#sql.run`DELETE FROM hidden_messages WHERE position = ${position} AND thread = ${owner}`;
+    this.sql.run`DELETE FROM hidden_messages WHERE position = ${position} AND thread = ${owner}`;
     this.#turn(position);
   }
 
@@ -95,6 +89,6 @@ export class HiddenMessages {
   }
 
   #turn(position: number): void {
-    this.#sql.run`UPDATE hidden_messages SET position = -position WHERE position = ${position}`;
+    this.sql.run`UPDATE hidden_messages SET position = -position WHERE position = ${position}`;
   }
 }

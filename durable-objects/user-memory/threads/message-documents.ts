@@ -2,7 +2,7 @@ import { shownName } from "../../../src/domain/conversation/speakers.ts";
 import type { Standing } from "../../../src/domain/context/standing.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
-import { part, raw, Sql, type SqlPart } from "../../storage/sql.ts";
+import { part, raw, SqlStore, type SqlPart } from "../../storage/sql.ts";
 import type { PositionRange } from "../core/position.ts";
 import { narrowest } from "../core/sql-condition.ts";
 import { notTombstoned } from "../core/tombstone-ranges.ts";
@@ -26,13 +26,7 @@ const STANDING = raw(`messages INDEXED BY messages_standing
 const NEWEST = raw("created_at DESC, position DESC");
 
 /** Messages as documents of recall: by condition, by time, and those with standing instructions. Reads the rows of `MessageStore`. */
-export class MessageDocuments implements DocumentSource {
-  readonly #sql: Sql;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = new Sql(sql);
-  }
-
+export class MessageDocuments extends SqlStore implements DocumentSource {
   documents(positions: readonly number[]): Document[] {
     return this.#documents(part`${chosen(positions)} WHERE role IS NOT NULL`);
   }
@@ -50,19 +44,19 @@ export class MessageDocuments implements DocumentSource {
 
   /** The positions of the newest messages with standing instructions, then of those with preferences alone. */
   standingPositions(limit: number): number[] {
-    return this.#sql.column`
+    return this.sql.column`
       SELECT position FROM ${STANDING} ORDER BY standing DESC, created_at DESC LIMIT ${limit}`;
   }
 
   /** The messages with a text that meet a condition over the columns of `messages`. Looks at each. */
   where(condition: SqlPart): number[] {
-    return this.#sql.column`SELECT position FROM messages WHERE role IS NOT NULL AND ${condition}`;
+    return this.sql.column`SELECT position FROM messages WHERE role IS NOT NULL AND ${condition}`;
   }
 
   /** Returns the messages among these that have a text and meet a condition. */
   among(positions: readonly number[], condition: SqlPart): number[] {
     if (positions.length === 0) return [];
-    return this.#sql.column`
+    return this.sql.column`
       SELECT position FROM ${chosen(positions)} WHERE role IS NOT NULL AND ${condition}`;
   }
 
@@ -86,21 +80,21 @@ export class MessageDocuments implements DocumentSource {
         SELECT position AS narrow FROM messages INDEXED BY messages_by_time
         WHERE role IS NOT NULL
           AND created_at BETWEEN ${from ?? Number.MIN_SAFE_INTEGER} AND ${to ?? Number.MAX_SAFE_INTEGER}`);
-    const narrow = narrowest(this.#sql.storage, narrows, most);
+    const narrow = narrowest(this.sql.storage, narrows, most);
     if (narrow === null) return null;
-    return this.#sql.column`
+    return this.sql.column`
       SELECT position FROM (${narrow}) CROSS JOIN messages ON position = narrow
       WHERE role IS NOT NULL AND ${condition}`;
   }
 
   inTime({ from, to }: { from: number; to: number }, limit: number): number[] {
-    return this.#sql.column`
+    return this.sql.column`
       SELECT position FROM messages INDEXED BY messages_by_time
       WHERE role IS NOT NULL AND created_at >= ${from} AND created_at < ${to} ORDER BY ${NEWEST} LIMIT ${limit}`;
   }
 
   #documents(source: SqlPart): Document[] {
-    const rows = this.#sql.rows<DocumentRow>`
+    const rows = this.sql.rows<DocumentRow>`
       SELECT position AS n, created_at AS "createdAt", passages, document,
         IIF(document IS NULL, body, NULL) AS body
       FROM ${source}`;

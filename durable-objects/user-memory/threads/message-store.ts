@@ -1,7 +1,7 @@
 import { concatBytes } from "../../../src/domain/concat-bytes.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import { inline, isInline } from "../../storage/page-rows.ts";
-import { inSlices, part, raw, Sql } from "../../storage/sql.ts";
+import { inSlices, part, raw, SqlStore } from "../../storage/sql.ts";
 import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
 import { documentOf } from "./message-documents.ts";
@@ -37,13 +37,12 @@ const ofRole = (role: string, [from, to]: PositionRange) => part`
  * Messages by their position. Owns the SQL of `messages` and `message_parts`. No read shows messages with a tombstone; a
  * range is within one thread.
  */
-export class MessageStore {
-  readonly #sql: Sql;
+export class MessageStore extends SqlStore {
   readonly #tombstones: TombstoneRanges;
   #deleted = 0;
 
   constructor(sql: SqlStorage) {
-    this.#sql = new Sql(sql);
+    super(sql);
     this.#tombstones = new TombstoneRanges(sql);
   }
 
@@ -66,14 +65,14 @@ export class MessageStore {
     const document = documentOf(message);
     const standing = isOwner && isPerson(trust) ? standingIn(message, document.text) : null;
     const role = document.text === "" ? null : document.role;
-    this.#sql.run`
+    this.sql.run`
       INSERT INTO messages (position, created_at, role, standing, passages, trust, appended_at, document, body)
       VALUES (${position}, ${createdAt}, ${role},
         ${standing && (standing.isOrder ? ORDER : PREFERENCE)}, ${standing && JSON.stringify(standing.passages)},
         ${isPerson(trust) ? null : trust}, ${createdAt > now ? now : null},
         ${isInline(body) || role === null ? null : JSON.stringify(document)}, ${body.subarray(0, PART)})`;
     for (let start = PART; start < body.byteLength; start += PART)
-      this.#sql.run`
+      this.sql.run`
         INSERT INTO message_parts (position, part, body)
         VALUES (${position}, ${start / PART}, ${body.subarray(start, start + PART)})`;
     return document.text;
@@ -99,7 +98,7 @@ export class MessageStore {
     const rows = inSlices<Row>(limit, (before) => {
       const from = before !== undefined && !newest ? before[0] + 1 : first;
       const to = before !== undefined && newest ? before[0] - 1 : last;
-      return this.#sql.lists`
+      return this.sql.lists`
         SELECT position, ${BODY}, created_at FROM messages WHERE position BETWEEN ${from} AND ${to}
           AND ${role === undefined ? raw("TRUE") : ofRole(role, [from, to])}
           AND ${hiddenIn === null ? raw("TRUE") : part`NOT ${hides(hiddenIn, SEQ)}`}
@@ -111,24 +110,24 @@ export class MessageStore {
 
   /** True if a message is marked: it holds an instruction or a preference of its user. */
   isStanding(position: number): boolean {
-    return this.#sql.has`SELECT 1 FROM messages WHERE position = ${position} AND standing IS NOT NULL`;
+    return this.sql.has`SELECT 1 FROM messages WHERE position = ${position} AND standing IS NOT NULL`;
   }
 
   /** The time since when a person or a backend has said it: no later than its append. Null if a model, a tool or an import has. */
   saidByPersonAt(position: number): number | null {
-    const [at] = this.#sql.column<number>`
+    const [at] = this.sql.column<number>`
       SELECT COALESCE(appended_at, created_at) FROM messages WHERE position = ${position} AND trust IS NULL`;
     return at ?? null;
   }
 
   has(position: number): boolean {
-    return this.#sql.has`SELECT 1 FROM messages WHERE position = ${position} AND ${STAYS}`;
+    return this.sql.has`SELECT 1 FROM messages WHERE position = ${position} AND ${STAYS}`;
   }
 
   /** The positions among these that have a message. */
   present(positions: readonly number[]): Set<number> {
     return new Set(
-      this.#sql.column<number>`
+      this.sql.column<number>`
         SELECT position FROM messages
         WHERE position IN (SELECT value FROM json_each(${JSON.stringify(positions)})) AND ${STAYS}`,
     );
@@ -148,22 +147,22 @@ export class MessageStore {
 
   /** Counts the rows of a range, with or without a tombstone. */
   rows([from, to]: PositionRange): number {
-    return this.#sql.value`SELECT COUNT(*) FROM messages WHERE position BETWEEN ${from} AND ${to}`;
+    return this.sql.value`SELECT COUNT(*) FROM messages WHERE position BETWEEN ${from} AND ${to}`;
   }
 
   delete([from, to]: PositionRange): void {
     // A longer range frees nearly all its pages whole, and an erasure overwrites those.
     if (from === to)
       for (const [table, columns] of TEXTS)
-        this.#sql.run`UPDATE ${raw(table)} SET ${raw(zeroedColumns(columns))} WHERE position = ${from}`;
-    this.#sql.run`DELETE FROM messages WHERE position BETWEEN ${from} AND ${to}`;
-    this.#deleted += this.#sql.value<number>`SELECT changes()`;
-    this.#sql.run`DELETE FROM message_parts WHERE position BETWEEN ${from} AND ${to}`;
+        this.sql.run`UPDATE ${raw(table)} SET ${raw(zeroedColumns(columns))} WHERE position = ${from}`;
+    this.sql.run`DELETE FROM messages WHERE position BETWEEN ${from} AND ${to}`;
+    this.#deleted += this.sql.value<number>`SELECT changes()`;
+    this.sql.run`DELETE FROM message_parts WHERE position BETWEEN ${from} AND ${to}`;
   }
 
   /** The position of the nth message of a range, with or without a tombstone; null if it has fewer. */
   nth(n: number, [from, to]: PositionRange): number | null {
-    const [position] = this.#sql.column<number>`
+    const [position] = this.sql.column<number>`
       SELECT position FROM messages WHERE position BETWEEN ${from} AND ${to} ORDER BY position LIMIT 1 OFFSET ${n - 1}`;
     return position ?? null;
   }
@@ -171,8 +170,7 @@ export class MessageStore {
   /** True if there are rows of a range, with or without a tombstone. */
   holds([from, to]: PositionRange): boolean {
     return TEXTS.some(
-      ([table]) =>
-        this.#sql.has`SELECT 1 FROM ${raw(table)} WHERE position BETWEEN ${from} AND ${to} LIMIT 1`,
+      ([table]) => this.sql.has`SELECT 1 FROM ${raw(table)} WHERE position BETWEEN ${from} AND ${to} LIMIT 1`,
     );
   }
 
@@ -183,9 +181,9 @@ export class MessageStore {
 
   #body(position: number, short: ArrayBuffer | null): Uint8Array {
     if (short !== null) return new Uint8Array(short);
-    const body = this.#sql.value<ArrayBuffer>`SELECT body FROM messages WHERE position = ${position}`;
+    const body = this.sql.value<ArrayBuffer>`SELECT body FROM messages WHERE position = ${position}`;
     if (body.byteLength < PART) return new Uint8Array(body);
-    const further = this.#sql.column<ArrayBuffer>`
+    const further = this.sql.column<ArrayBuffer>`
       SELECT body FROM message_parts WHERE position = ${position} ORDER BY part`;
     return concatBytes([body, ...further].map((piece) => new Uint8Array(piece)));
   }

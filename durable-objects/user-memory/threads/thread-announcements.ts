@@ -1,15 +1,11 @@
 import { ErasedWrite } from "../../../src/platform/d1/write-errors.ts";
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
-import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
 import { type ErrorCode, fail, type Result } from "../../../src/domain/errors.ts";
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
 import { isFull } from "../../../src/platform/storage-failure.ts";
-import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { Failures } from "../../storage/failures.ts";
 import type { Sql } from "../../storage/sql.ts";
-import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import type { OwnerRecord } from "../core/owner-record.ts";
-import { type CatalogueWriter, LANDS_WITHIN_MS } from "./catalogue-writer.ts";
+import { type CatalogueParts, type CatalogueWriter, LANDS_WITHIN_MS } from "./catalogue-writer.ts";
 
 /** Announcements that one alarm settles. */
 const SLICE = 100;
@@ -17,17 +13,11 @@ const SLICE = 100;
 const LAST_RETRY_MS = 5 * 60_000;
 const NAME = "announced threads";
 
-type ThreadAnnouncementsDependencies = {
+type ThreadAnnouncementsDependencies = CatalogueParts & {
   sql: Sql;
-  catalogue: ThreadCatalogue;
+  failures: Failures;
   unlisted: UnlistedThreads;
   writer: CatalogueWriter;
-  failures: Failures;
-  /** Notes the user for the catalogue of users. */
-  owner: Pick<OwnerRecord, "uncatalogued" | "catalogued">;
-  erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
-  alarms: AlarmScheduler;
-  now: () => number;
 };
 type Announced = { id: string; marked: number };
 /** A thread's row, and the user's last erasure before it was announced. */
@@ -118,18 +108,17 @@ export class ThreadAnnouncements {
 
   /** Rows that arrive while the catalogue is being written go in one batch. */
   #announced(announcements: readonly Announcement[]): Promise<ErrorCode | null> {
-    const gathering = (this.#gathering ??= this.#gather());
-    gathering.announcements.push(...announcements);
-    return gathering.done;
-  }
-
-  #gather(): Gathering {
-    const announcements: Announcement[] = [];
+    if (this.#gathering !== null) {
+      this.#gathering.announcements.push(...announcements);
+      return this.#gathering.done;
+    }
+    const all = [...announcements];
     const done = this.#deps.writer.inTurn(() => {
       this.#gathering = null;
-      return this.#announce(announcements);
+      return this.#announce(all);
     });
-    return { announcements, done };
+    this.#gathering = { announcements: all, done };
+    return done;
   }
 
   /** Null if the threads may begin: their rows are in the catalogue, or they are marked. */

@@ -14,8 +14,8 @@ import { hashOf, type ThreadListing } from "./thread-listing.ts";
 import { type StoredThread, viewOf } from "./thread-row.ts";
 import { changeThread, missing, retain, type ThreadStores } from "./thread-stores.ts";
 
-/** A thread that is to begin. `refusal`: why it may not. */
-type Beginning = { row: ThreadRow; once?: IdempotencyKey | undefined; refusal?: () => Failure | null };
+/** The fields of a thread that is to begin, once for an idempotency key. */
+type New<Fields = CreateThreadBody> = { fields: Fields; once?: IdempotencyKey };
 type ThreadBeginningsDependencies = {
   stores: ThreadStores;
   answers: Pick<IdempotencyStore, "replay">;
@@ -38,16 +38,11 @@ export class ThreadBeginnings {
     this.#stores = deps.stores;
   }
 
-  create(
-    owner: ThreadOwner,
-    id: string,
-    { fields, once }: { fields: CreateThreadBody; once?: IdempotencyKey },
-  ): Promise<Result<Thread>> {
-    const { transactions, now } = this.#deps;
-    const at = now();
-    return this.#begin({ row: this.#deps.listing.newRow(owner, id, { fields, at }), once }, () =>
-      transactions.run(once && { ...once, about: id }, () => this.#created(owner, id, { fields, at })),
-    );
+  create(owner: ThreadOwner, id: string, made: New): Promise<Result<Thread>> {
+    return this.beginWith(owner, id, made, (begin) => {
+      const thread = begin();
+      return thread.ok ? ok(this.#view(thread.value)) : thread;
+    });
   }
 
   /**
@@ -57,84 +52,71 @@ export class ThreadBeginnings {
   beginWith<T>(
     owner: ThreadOwner,
     id: string,
-    { fields, once }: { fields: CreateThreadBody; once?: IdempotencyKey },
+    { fields, once }: New,
     act: (begin: () => Result<StoredThread>) => Result<T>,
   ): Promise<Result<T>> {
-    const at = this.#deps.now();
-    const begin = (): Result<StoredThread> => {
-      const created = this.#created(owner, id, { fields, at });
-      if (!created.ok) return created;
-      const thread = this.#stores.threads.get(id);
-      return thread === null ? fail("internal") : ok(thread);
+    const { transactions, listing, now } = this.#deps;
+    const at = now();
+    const begin = () => {
+      this.#noteOwner(owner);
+      return this.#withinQuota(() => this.#stores.threads.create(id, fields, { now: at }));
     };
-    return this.#begin({ row: this.#deps.listing.newRow(owner, id, { fields, at }), once }, () =>
-      this.#deps.transactions.run(once && { ...once, about: id }, () => act(begin)),
+    return this.#announce({ row: listing.newRow(owner, id, { fields, at }), once }, () =>
+      transactions.run(once && { ...once, about: id }, () => act(begin)),
     );
   }
 
   /** The agent's latest thread, or a new one, in one step: many first calls at once make one thread. */
   resume(owner: ThreadOwner, id: string, fields: CreateThreadBody): Promise<Result<Resumed>> {
-    const { transactions, now } = this.#deps;
-    const at = now();
-    const resumed = (): Result<Resumed> | null => {
-      const latest = this.#stores.lists.latest(fields.agent ?? null);
-      return latest && ok({ thread: this.#view(latest), created: false });
-    };
-    const known = resumed();
-    if (known !== null) return Promise.resolve(known);
-    return this.#begin<Resumed>({ row: this.#deps.listing.newRow(owner, id, { fields, at }) }, () =>
-      transactions.run<Resumed>(undefined, () => {
-        // Another call may have begun one meanwhile.
-        const latest = resumed();
-        if (latest !== null) return latest;
-        const made = this.#created(owner, id, { fields, at });
-        return made.ok ? ok({ thread: made.value, created: true }) : made;
+    const latest = () => this.#stores.lists.latest(fields.agent ?? null);
+    const resumed = (thread: StoredThread, created: boolean) => ok({ thread: this.#view(thread), created });
+    const known = latest();
+    if (known !== null) return Promise.resolve(resumed(known, false));
+    return this.beginWith<Resumed>(owner, id, { fields }, (begin) => {
+      // Another call may have begun one meanwhile.
+      const other = latest();
+      if (other !== null) return resumed(other, false);
+      const thread = begin();
+      return thread.ok ? resumed(thread.value, true) : thread;
+    });
+  }
+
+  /** A new thread that shares the messages up to one of this thread's. */
+  fork(id: string, forkId: string, { fields, once }: New<ForkBody>): Promise<Result<Thread>> {
+    const { answers, listing, now } = this.#deps;
+    const beganAt = now();
+    const from = this.#stores.threads.get(id);
+    // The fork is a thread of its own: the answer that a key holds outlives the thread.
+    if (from === null) return Promise.resolve(answers.replay<Thread>(once, beganAt) ?? fail("not_found"));
+    const { at: _at, ...own } = fields;
+    const row = listing.newRow({ hash: hashOf(id), id: null }, forkId, {
+      fields: { ...from, ...own },
+      at: beganAt,
+    });
+    return this.#announce({ row, once, refusal: () => this.#forkRefusal(from, fields) }, () =>
+      changeThread(this.#deps, { id, once: once && { ...once, about: forkId } }, (origin) => {
+        const refusal = this.#forkRefusal(origin, fields);
+        if (refusal !== null) return refusal;
+        const fork = this.#withinQuota(() => this.#fork(origin, { ...fields, id: forkId, now: beganAt }));
+        return fork.ok ? ok(this.#view(fork.value)) : fork;
       }),
     );
   }
 
-  /** A new thread that shares the messages up to one of this thread's. */
-  fork(
-    id: string,
-    forkId: string,
-    { fields, once }: { fields: ForkBody; once?: IdempotencyKey },
-  ): Promise<Result<Thread>> {
-    const beganAt = this.#deps.now();
-    const from = this.#stores.threads.get(id);
-    // The fork is a thread of its own: the answer that a key holds outlives the thread.
-    if (from === null)
-      return Promise.resolve(this.#deps.answers.replay<Thread>(once, beganAt) ?? fail("not_found"));
-    const { at: _at, ...own } = fields;
-    const row = this.#deps.listing.newRow({ hash: hashOf(id), id: null }, forkId, {
-      fields: { ...from, ...own },
-      at: beganAt,
-    });
-    return this.#begin({ row, once, refusal: () => this.#forkRefusal(from, fields) }, () =>
-      changeThread(this.#deps, { id, once: once && { ...once, about: forkId } }, (origin) => {
-        const { at = this.#stores.reader.lastSeq(origin), ...given } = fields;
-        const refusal = this.#forkRefusal(origin, fields);
-        if (refusal !== null) return refusal;
-        const length = this.#stores.lineage.count(origin, at);
-        const shared = {
-          parent: this.#stores.lineage.owner(origin, at),
-          forkSeq: at,
-          forkedFrom: id,
-          length,
-          speakers: origin.speakers,
-        };
-        return this.#withinQuota(() => {
-          const fork = this.#stores.threads.create(
-            forkId,
-            { ...origin, ...given },
-            { now: beganAt, fork: shared },
-          );
-          retain(this.#deps, fork);
-          this.#stores.hidden.inherit(fork, origin);
-          this.#stores.compactions.inherit(fork, origin);
-          return this.#view(fork);
-        });
-      }),
-    );
+  #fork(origin: StoredThread, { at, id, now, ...own }: ForkBody & { id: string; now: number }): StoredThread {
+    const { threads, reader, lineage, hidden, compactions } = this.#stores;
+    const forkSeq = at ?? reader.lastSeq(origin);
+    const fork = {
+      parent: lineage.owner(origin, forkSeq),
+      forkSeq,
+      forkedFrom: origin.id,
+      length: lineage.count(origin, forkSeq),
+      speakers: origin.speakers,
+    };
+    const made = threads.create(id, { ...origin, ...own }, { now, fork });
+    hidden.inherit(made, origin);
+    compactions.inherit(made, origin);
+    return made;
   }
 
   #forkRefusal(origin: StoredThread, { at = 0 }: ForkBody): Failure | null {
@@ -151,29 +133,23 @@ export class ThreadBeginnings {
     this.#deps.alarms.scheduleBy(this.#deps.now());
   }
 
-  /** A call that is known to fail announces nothing. */
-  async #begin<T>({ row, once, refusal }: Beginning, act: () => Result<T>): Promise<Result<T>> {
+  /** Announces a thread, and then begins it. A call that is known to fail (`refusal`) announces nothing. */
+  async #announce<T>(
+    { row, once, refusal }: { row: ThreadRow; once: New["once"]; refusal?: () => Failure | null },
+    begin: () => Result<T>,
+  ): Promise<Result<T>> {
     const { answers, quota, listing, now } = this.#deps;
     const known = answers.replay<T>(once, now()) ?? refusal?.() ?? quota.threadFailure();
-    return known ?? listing.begin(row, act);
+    return known ?? listing.begin(row, begin);
   }
 
   /** In the caller's transaction. */
-  #created(
-    owner: ThreadOwner,
-    id: string,
-    { fields, at }: { fields: CreateThreadBody; at: number },
-  ): Result<Thread> {
-    this.#noteOwner(owner);
-    return this.#withinQuota(() => {
-      const thread = this.#stores.threads.create(id, fields, { now: at });
+  #withinQuota(create: () => StoredThread): Result<StoredThread> {
+    return this.#deps.quota.withinQuota(["threads", "bytes"], () => {
+      const thread = create();
       retain(this.#deps, thread);
-      return this.#view(thread);
+      return ok(thread);
     });
-  }
-
-  #withinQuota(create: () => Thread): Result<Thread> {
-    return this.#deps.quota.withinQuota(["threads", "bytes"], () => ok(create()));
   }
 
   #noteOwner({ hash, id }: ThreadOwner): void {

@@ -1,4 +1,4 @@
-import { part, raw, Sql } from "../../storage/sql.ts";
+import { part, raw, SqlStore } from "../../storage/sql.ts";
 import { type Segment, type SeqRange, seqOf, threadNumberOf } from "../core/position.ts";
 import { hides } from "./hidden-messages.ts";
 
@@ -16,17 +16,11 @@ const family = (n: number, seq: number) => part`
 const HERE = raw("family.n");
 
 /** The lines of threads: which share the messages of which. Reads `threads`. */
-export class ThreadForks {
-  readonly #sql: Sql;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = new Sql(sql);
-  }
-
+export class ThreadForks extends SqlStore {
   /** The stretches that a thread and those before it share between two seqs, the last first, read some at a time. */
   *chain(thread: number, [from, upTo]: SeqRange): Generator<Segment, void> {
     for (let [next, last]: [number | null, number] = [thread, upTo]; next !== null && last >= from;) {
-      const links: Link[] = this.#sql.rows<Link>`
+      const links: Link[] = this.sql.rows<Link>`
         WITH RECURSIVE chain (n, parent, fork_seq, last) AS (
           SELECT n, parent, fork_seq, ${last} FROM threads WHERE n = ${next}
           UNION ALL
@@ -44,7 +38,7 @@ export class ThreadForks {
 
   /** The forks among these threads, and the forks before them. */
   forks(threads: readonly number[]): Map<number, { parent: number; forkSeq: number }> {
-    const forks = this.#sql.rows<{ n: number; parent: number; forkSeq: number }>`
+    const forks = this.sql.rows<{ n: number; parent: number; forkSeq: number }>`
       WITH RECURSIVE line (n) AS (
         SELECT value FROM json_each(${JSON.stringify(threads)})
         UNION
@@ -57,13 +51,13 @@ export class ThreadForks {
 
   /** The numbers of a thread and its forks that show its message with this seq. */
   showing(n: number, seq: number): number[] {
-    return this.#sql.column`${family(n, seq)} SELECT n FROM family WHERE NOT ${hides(HERE, seq)}`;
+    return this.sql.column`${family(n, seq)} SELECT n FROM family WHERE NOT ${hides(HERE, seq)}`;
   }
 
   /** The id of a live thread that has the message at this position, or null. */
   holder(position: number): string | null {
     const [n, seq] = [threadNumberOf(position), seqOf(position)];
-    const [id] = this.#sql.column<string>`
+    const [id] = this.sql.column<string>`
       ${family(n, seq)} SELECT id FROM family CROSS JOIN threads ON threads.n = family.n
       WHERE deleted = 0 AND NOT ${hides(HERE, seq)} LIMIT 1`;
     return id ?? null;
@@ -72,7 +66,7 @@ export class ThreadForks {
   /** The ids of the live threads among these, by their numbers. */
   liveAmong(threads: readonly number[]): Map<number, string> {
     return new Map(
-      this.#sql.lists<[number, string]>`
+      this.sql.lists<[number, string]>`
         SELECT n, id FROM threads
         WHERE deleted = 0 AND n IN (SELECT value FROM json_each(${JSON.stringify(threads)}))`,
     );
@@ -80,6 +74,6 @@ export class ThreadForks {
 
   /** The last seq of a thread's own that a fork shares; null if there is no fork. */
   sharedUpTo(n: number): number | null {
-    return this.#sql.value`SELECT MAX(fork_seq) FROM threads WHERE parent = ${n}`;
+    return this.sql.value`SELECT MAX(fork_seq) FROM threads WHERE parent = ${n}`;
   }
 }

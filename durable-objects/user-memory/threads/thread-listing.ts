@@ -2,30 +2,21 @@ import type { Result } from "../../../src/domain/errors.ts";
 import type { ThreadOwner } from "../../../src/domain/memory/record.ts";
 import type { CreateThreadBody } from "../../../src/domain/schema/thread.ts";
 import type { ThreadRow } from "../../../src/platform/d1/tables.ts";
-import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
 import type { UnlistedThreads } from "../../../src/platform/unlisted-threads.ts";
-import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { earliest } from "../../storage/chores.ts";
 import { Failures } from "../../storage/failures.ts";
 import { Sql } from "../../storage/sql.ts";
-import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import type { OwnerRecord } from "../core/owner-record.ts";
 import type { Transactions } from "../core/transactions.ts";
-import { CatalogueWriter } from "./catalogue-writer.ts";
+import { type CatalogueParts, CatalogueWriter } from "./catalogue-writer.ts";
 import { ThreadAnnouncements } from "./thread-announcements.ts";
 import { DEFAULT_TITLE, type ThreadLine } from "./thread-row.ts";
 import type { ThreadStores } from "./thread-stores.ts";
 
-type ThreadListingDependencies = {
+type ThreadListingDependencies = CatalogueParts & {
   storage: DurableObjectStorage;
   stores: Pick<ThreadStores, "threads">;
   transactions: Transactions;
-  catalogue: ThreadCatalogue;
   unlisted: UnlistedThreads;
-  owner: OwnerRecord;
-  erasureEpoch: Pick<ErasureEpoch, "current" | "lastErasure" | "reach">;
-  alarms: AlarmScheduler;
-  now: () => number;
 };
 
 /** Keeps a user's threads listed in the tenant's catalogue: before they begin, when they change, and no longer once they are gone. */

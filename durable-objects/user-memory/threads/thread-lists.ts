@@ -1,5 +1,5 @@
 import type { ThreadPage } from "../../../src/contract/user-memory.ts";
-import { inSlices, part, raw, Sql } from "../../storage/sql.ts";
+import { inSlices, part, raw, SqlStore } from "../../storage/sql.ts";
 import { type Row, type StoredThread, threadOf } from "./thread-row.ts";
 
 /** A thread as an export tells of it: also one that is there for its forks only. `parentId`: of the thread `parent`. */
@@ -19,16 +19,10 @@ const EACH_AGENT = raw(`
   FROM agents WHERE agent IS NOT NULL`);
 
 /** The threads in an order: for a page of a caller, for a resumed conversation, for an export. Reads `threads`. */
-export class ThreadLists {
-  readonly #sql: Sql;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = new Sql(sql);
-  }
-
+export class ThreadLists extends SqlStore {
   /** The thread of this agent that was updated last (null: of no agent). */
   latest(agent: string | null): StoredThread | null {
-    const [row] = this.#sql.rows<Row>`
+    const [row] = this.sql.rows<Row>`
       SELECT * FROM threads WHERE agent IS ${agent} AND deleted = 0 ORDER BY updated_at DESC, n LIMIT 1`;
     return row === undefined ? null : threadOf(row);
   }
@@ -41,7 +35,7 @@ export class ThreadLists {
 
   /** Of each agent as many as the page takes: those that were updated last, at the time of `after` only those numbered behind it. */
   #updated({ agent, after: [time, n] = [Number.MAX_SAFE_INTEGER, 0], limit }: ThreadPage): Row[] {
-    return this.#sql.rows`
+    return this.sql.rows`
       WITH RECURSIVE agents (agent) AS (${agent === undefined ? EACH_AGENT : part`SELECT ${agent}`})
       SELECT threads.* FROM agents CROSS JOIN threads ON n IN (
         SELECT n FROM threads AS own
@@ -52,7 +46,7 @@ export class ThreadLists {
   }
 
   #created({ agent, after: [, n] = [0, Number.MAX_SAFE_INTEGER], limit }: ThreadPage): Row[] {
-    return this.#sql.rows`
+    return this.sql.rows`
       SELECT * FROM threads
       WHERE deleted = 0 AND n < ${n} ${agent === undefined ? raw("") : part`AND agent = ${agent}`}
       ORDER BY n DESC LIMIT ${limit}`;
@@ -62,7 +56,7 @@ export class ThreadLists {
   exported(after: number, upTo: number): IteratorObject<ExportedThread> {
     const rows = inSlices<Row & { parentId: string | null }>(
       EXPORTED,
-      (last) => this.#sql.rows`
+      (last) => this.sql.rows`
         SELECT threads.*, parents.id AS "parentId"
         FROM threads LEFT JOIN threads AS parents ON parents.n = threads.parent
         WHERE threads.n > ${last?.n ?? after} AND threads.n <= ${upTo} ORDER BY threads.n LIMIT ${EXPORTED}`,

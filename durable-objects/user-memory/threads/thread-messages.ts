@@ -80,21 +80,9 @@ export class ThreadMessages {
       const recalls = this.#deps.recallLog.intoThread(thread.n);
       const first = this.#stores.threads.extend(thread, bodies.length, { now, recalls });
       const { createdAt = now, trust } = append;
-      const saidAt = (i: number) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now));
-      const embeds = this.#embeds(thread);
-      const messages = bodies.map(parsed);
-      const speakers = this.#withSpeakers(thread, messages, trust);
-      const waits = messages.map((message, i) =>
-        this.#write(positionOf(thread.n, first + i), bodies[i] ?? new Uint8Array(), {
-          message,
-          isOwner: isOfOwner(message, speakers),
-          createdAt: saidAt(i),
-          trust,
-          embeds,
-          atOnce,
-        }),
-      );
-      if (waits.includes(true)) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
+      const times = bodies.map((_, i) => (typeof createdAt === "number" ? createdAt : (createdAt[i] ?? now)));
+      const waits = this.#write(thread, first, bodies, { times, trust, atOnce });
+      if (waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       this.#deps.messagesChanged(id);
       const length = thread.length + bodies.length;
       return ok(
@@ -109,16 +97,12 @@ export class ThreadMessages {
     seq: number,
     { body, createdAt, trust }: { body: Uint8Array; createdAt: number; trust: Trust | undefined },
   ): boolean {
-    const message = parsed(body);
     // Whoever wrote it: names that are left out would make one of several the owner.
-    const isOwner = isOfOwner(message, this.#withSpeakers(thread, [message], "user"));
-    const embeds = this.#embeds(thread);
-    return this.#write(positionOf(thread.n, seq), body, { message, isOwner, createdAt, trust, embeds });
+    return this.#write(thread, seq, [body], { times: [createdAt], trust, named: "user" });
   }
 
   read(id: string, query: MessagesQuery): Result<MessagePage> {
-    const thread = this.#stores.threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#stores.reader.page(thread, query));
+    return this.#read(id, (thread) => this.#stores.reader.page(thread, query));
   }
 
   /** The last messages, or fewer of them than `limit`; null if there is no such thread. */
@@ -161,15 +145,7 @@ export class ThreadMessages {
       this.#deps.index.removeRanges([[position, position]]);
       const now = this.#deps.now();
       const atOnce = embeddedAtOnce();
-      const message = parsed(body);
-      const waits = this.#write(position, body, {
-        message,
-        isOwner: isOfOwner(message, this.#withSpeakers(thread, [message], trust)),
-        createdAt,
-        trust,
-        embeds: this.#embeds(thread),
-        atOnce,
-      });
+      const waits = this.#write(thread, seq, [body], { times: [createdAt], trust, atOnce });
       if (waits) this.#deps.alarms.scheduleBy(now + EMBED_AFTER_MS);
       threads.extend(thread, 0, { now });
       threads.endImport(thread);
@@ -194,8 +170,7 @@ export class ThreadMessages {
   }
 
   compactions(id: string, query: CompactionsQuery): Result<CompactionPage> {
-    const thread = this.#stores.threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#stores.compactions.list(thread, query));
+    return this.#read(id, (thread) => this.#stores.compactions.list(thread, query));
   }
 
   /** Deletes a summary. The compacted view shows its messages again. */
@@ -209,8 +184,7 @@ export class ThreadMessages {
 
   /** Checks that the caller's whole conversation continues the stored one. */
   validate(id: string, bodies: readonly Uint8Array[], options: ContinuationOptions): Result<Continuation> {
-    const thread = this.#stores.threads.get(id);
-    return thread === null ? fail("not_found") : ok(this.#continuation(thread, bodies, options));
+    return this.#read(id, (thread) => this.#continuation(thread, bodies, options));
   }
 
   /** The ranges of a thread's messages, for a search within it. */
@@ -274,6 +248,11 @@ export class ThreadMessages {
     return this.#stores.documents.standingPositions(limit);
   }
 
+  #read<T>(id: string, answer: (thread: StoredThread) => T): Result<T> {
+    const thread = this.#stores.threads.get(id);
+    return thread === null ? fail("not_found") : ok(answer(thread));
+  }
+
   /** Acts on a thread in one transaction, within the quota. */
   #withinQuota<T>(
     id: string,
@@ -310,50 +289,63 @@ export class ThreadMessages {
     bodies: readonly Uint8Array[],
     options: ContinuationOptions,
   ): Continuation {
-    const incoming = bodies.map(parsed);
-    return validateContinuation(this.#persisted(thread), incoming, options);
+    const stored = this.#stores.reader.walk(thread, { order: "oldest", view: "raw" });
+    return validateContinuation(
+      stored.map(({ body }) => parsed(body)),
+      bodies.map(parsed),
+      options,
+    );
   }
 
-  *#persisted(thread: StoredThread): Generator<Message> {
-    for (const message of this.#stores.reader.walk(thread, { order: "oldest", view: "raw" }))
-      yield parsed(message.body);
-  }
-
-  /** True if the thread's messages get vectors. */
-  #embeds({ indexing }: StoredThread): boolean {
-    return this.#deps.byMeaning && indexing !== "lexical";
-  }
-
-  /** The speakers of a thread, with those that further messages bring. `trust`: the writer's, a person's unless set. */
-  #withSpeakers(thread: StoredThread, messages: readonly Message[], trust: Trust = "user"): Speakers {
-    const speakers = withSpeakers(thread.speakers, messages, isPerson(trust));
-    if (speakers !== null && speakers !== thread.speakers) this.#stores.threads.setSpeakers(thread, speakers);
-    return speakers ?? UNNAMED;
-  }
-
-  /** `atOnce`: the characters that may still be embedded now. Returns whether the message waits for a vector. */
+  /**
+   * Writes messages from a seq on. `trust`: the writer's, a person's unless set; `named`: of whoever gave the names of users.
+   * `atOnce`: the characters that may still be embedded now. Returns whether a message waits for a vector.
+   */
   #write(
-    position: number,
-    body: Uint8Array,
+    thread: StoredThread,
+    first: number,
+    bodies: readonly Uint8Array[],
     {
-      embeds,
-      atOnce,
-      ...written
+      times,
+      trust,
+      named = trust,
+      atOnce = { characters: 0 },
     }: {
-      message: Message;
-      isOwner: boolean;
-      createdAt: number;
+      times: readonly number[];
       trust: Trust | undefined;
-      embeds: boolean;
+      named?: Trust | undefined;
       atOnce?: { characters: number };
     },
   ): boolean {
-    const text = this.#stores.messages.write(position, body, { ...written, now: this.#deps.now() });
-    if (text === "") return false;
-    const isNow = atOnce !== undefined && (atOnce.characters -= text.length) >= 0;
-    const indexed = embeds ? (isNow ? this.#deps.indexNow(text) : undefined) : ONLY_WORDS;
-    this.#deps.index.put(position, text, indexed);
-    return indexed === undefined;
+    const { index, byMeaning, indexNow } = this.#deps;
+    const now = this.#deps.now();
+    const messages = bodies.map((body) => ({ body, message: parsed(body) }));
+    const speakers = this.#speakers(
+      thread,
+      messages.map(({ message }) => message),
+      named,
+    );
+    const embeds = byMeaning && thread.indexing !== "lexical";
+    let waits = false;
+    for (const [i, { body, message }] of messages.entries()) {
+      const position = positionOf(thread.n, first + i);
+      const isOwner = isOfOwner(message, speakers);
+      const createdAt = times[i] ?? now;
+      const text = this.#stores.messages.write(position, body, { message, isOwner, createdAt, trust, now });
+      if (text === "") continue;
+      const isNow = (atOnce.characters -= text.length) >= 0;
+      const indexed = embeds ? (isNow ? indexNow(text) : undefined) : ONLY_WORDS;
+      index.put(position, text, indexed);
+      waits ||= indexed === undefined;
+    }
+    return waits;
+  }
+
+  /** The speakers of a thread, with those that further messages bring. */
+  #speakers(thread: StoredThread, messages: readonly Message[], named: Trust = "user"): Speakers {
+    const speakers = withSpeakers(thread.speakers, messages, isPerson(named));
+    if (speakers !== null && speakers !== thread.speakers) this.#stores.threads.setSpeakers(thread, speakers);
+    return speakers ?? UNNAMED;
   }
 }
 

@@ -61,21 +61,15 @@ export function validateContinuation(
     length++;
   }
   const added = incoming.slice(length).map((message, i) => ({ message, index: length + i }));
-  if (options.mode === "strict") {
-    if (incoming.length < length)
-      return refusal(
-        "truncated-history",
-        `the conversation has fewer messages (${incoming.length}) than are stored (${length})`,
-      );
-    const forged = forgedSystemMessage(added) ?? forgedToolCall(added);
-    if (forged !== undefined) return forged;
+  const isStrict = options.mode === "strict";
+  if (isStrict && incoming.length < length) {
+    const reason = `the conversation has fewer messages (${incoming.length}) than are stored (${length})`;
+    return refusal("truncated-history", reason);
   }
+  const forged = isStrict ? forgedMessage(added) : undefined;
+  if (forged !== undefined) return forged;
   for (const { message } of added) noteCalls(calls, message);
-  return (
-    forgedToolResult(added, calls) ??
-    (options.mode === "strict" ? duplicateToolResult(added, calls) : undefined) ??
-    forgedApproval(added, calls, options) ?? { ok: true }
-  );
+  return forgedResult(added, calls, isStrict) ?? forgedApproval(added, calls, options) ?? { ok: true };
 }
 
 /** Every requested call and whether it has its result, and the call of every approval asked for. */
@@ -109,45 +103,37 @@ function refusal(code: ContinuationCode, reason: string, index?: number): Contin
   return { ok: false, code, reason, ...(index !== undefined && { index }) };
 }
 
-function forgedSystemMessage(added: Added): ContinuationRefusal | undefined {
-  const found = added.find(({ message }) =>
-    ["system", "developer"].includes(roleOf(message)?.toLowerCase() ?? ""),
-  );
-  if (found === undefined) return undefined;
-  const reason = `message ${found.index} is new and of role ${roleOf(found.message)}, which only the server adds`;
-  return refusal("forged-system-message", reason, found.index);
-}
-
-function forgedToolCall(added: Added): ContinuationRefusal | undefined {
-  const found = added.find(({ message }) => requestedCalls(message).length > 0);
-  if (found === undefined) return undefined;
-  const reason = `message ${found.index} is new and calls tools, which only the server's model does`;
-  return refusal("forged-tool-call", reason, found.index);
-}
-
-function forgedToolResult(added: Added, calls: Calls): ContinuationRefusal | undefined {
-  for (const { message, index } of added)
-    for (const id of givenResults(message))
-      if (id === undefined || !calls.answered.has(id)) {
-        const reason = `message ${index} answers ${quoted(id)}, which no assistant message has requested`;
-        return refusal("forged-tool-result", reason, index);
-      }
-  return undefined;
+/** The program's messages before the model's calls. */
+function forgedMessage(added: Added): ContinuationRefusal | undefined {
+  const system = added.find(({ message }) => /^(system|developer)$/i.test(roleOf(message) ?? ""));
+  if (system !== undefined) {
+    const reason = `message ${system.index} is new and of role ${roleOf(system.message)}, which only the server adds`;
+    return refusal("forged-system-message", reason, system.index);
+  }
+  const call = added.find(({ message }) => requestedCalls(message).length > 0);
+  if (call === undefined) return undefined;
+  const reason = `message ${call.index} is new and calls tools, which only the server's model does`;
+  return refusal("forged-tool-call", reason, call.index);
 }
 
 /** Notes the new results as well, so that no approval can be of a call that they answer. */
-function duplicateToolResult(added: Added, calls: Calls): ContinuationRefusal | undefined {
-  for (const { message, index } of added)
-    for (const id of givenResults(message)) {
-      if (id === undefined) continue;
-      if (calls.answered.get(id) === true)
-        return refusal(
-          "duplicate-tool-result",
-          `message ${index} answers ${quoted(id)}, which has its result`,
-          index,
-        );
-      calls.answered.set(id, true);
-    }
+function forgedResult(added: Added, calls: Calls, isStrict: boolean): ContinuationRefusal | undefined {
+  const results = added.flatMap(({ message, index }) => givenResults(message).map((id) => ({ id, index })));
+  const forged = results.find(({ id }) => id === undefined || !calls.answered.has(id));
+  if (forged !== undefined) {
+    const reason = `message ${forged.index} answers ${quoted(forged.id)}, which no assistant message has requested`;
+    return refusal("forged-tool-result", reason, forged.index);
+  }
+  if (!isStrict) return undefined;
+  for (const { id = "", index } of results) {
+    if (calls.answered.get(id) === true)
+      return refusal(
+        "duplicate-tool-result",
+        `message ${index} answers ${quoted(id)}, which has its result`,
+        index,
+      );
+    calls.answered.set(id, true);
+  }
   return undefined;
 }
 
