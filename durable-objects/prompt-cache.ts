@@ -105,10 +105,10 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
 
   take(key: string): Entry | null {
     this.#flights.settle(key);
-    const taken = this.#entries.take(key, this.#now());
+    const entry = this.#entries.take(key, this.#now());
     // The alarm deletes the parts of the taken value.
     this.#sweepLater("entries");
-    return taken;
+    return entry;
   }
 
   /** Without `lease`, it ends a flight under way. A refused value ends none. */
@@ -174,9 +174,9 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
 
   /** A page of usage by hour, and the sums of the whole range. */
   stats(page: UsagePage): { items: Usage[]; more: boolean; sums: UsageSums } {
-    const found = this.#usage.list({ ...page, limit: page.limit + 1 });
-    const items = found.slice(0, page.limit);
-    return { items, more: found.length > items.length, sums: this.#usage.sums(page) };
+    const rows = this.#usage.list({ ...page, limit: page.limit + 1 });
+    const items = rows.slice(0, page.limit);
+    return { items, more: rows.length > items.length, sums: this.#usage.sums(page) };
   }
 
   /** Adds to the recalls of their hours. */

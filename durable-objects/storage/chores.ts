@@ -34,62 +34,52 @@ type ChoresDependencies = {
  * no other chore. The platform retries an alarm that throws six times, and then gives it up.
  */
 export class Chores {
-  readonly #sql: SqlStorage;
-  readonly #alarms: AlarmScheduler;
-  readonly #now: () => number;
+  readonly #deps: ChoresDependencies;
   readonly #chores: [name: string, Chore][];
   readonly #failures: Failures;
-  readonly #onFailure: (chore: string) => void;
-  readonly #onRun: (alarm: TracedAlarm) => void;
 
-  constructor(
-    { sql, alarms, now, onFailure = () => {}, onRun = () => {} }: ChoresDependencies,
-    chores: Readonly<Record<string, Chore>>,
-  ) {
-    this.#sql = sql;
-    this.#failures = new Failures(sql);
-    this.#alarms = alarms;
-    this.#now = now;
-    this.#onFailure = onFailure;
-    this.#onRun = onRun;
+  constructor(deps: ChoresDependencies, chores: Readonly<Record<string, Chore>>) {
+    this.#deps = deps;
     this.#chores = Object.entries(chores);
+    this.#failures = new Failures(deps.sql);
   }
 
   async run(): Promise<void> {
-    this.#alarms.fired();
-    const began = this.#now();
+    const { alarms, now, onRun } = this.#deps;
+    alarms.fired();
+    const began = now();
     const failed = new Set<string>();
     const done: TracedChore[] = [];
     let changed = this.#changed();
     for (const [name, chore] of this.#chores) {
-      const from = this.#now();
+      const from = now();
       try {
         await chore.run(from);
         // A turn takes two milliseconds. Most chores find nothing to do, and then change no row.
         if (changed === this.#changed()) continue;
-        done.push({ name, from, to: this.#now(), isFailed: false });
+        done.push({ name, from, to: now(), isFailed: false });
         await turn();
         changed = this.#changed();
       } catch (error) {
         this.#log(name, error);
         failed.add(name);
-        done.push({ name, from, to: this.#now(), isFailed: true });
+        done.push({ name, from, to: now(), isFailed: true });
       }
     }
-    if (done.length > 0) this.#onRun({ from: began, to: this.#now(), chores: done });
+    if (done.length > 0) onRun?.({ from: began, to: now(), chores: done });
     // After all have run: one may make work for another.
     for (const [name, chore] of this.#chores)
-      this.#alarms.scheduleBy(failed.has(name) ? this.#retry(name) : this.#nextDue(name, chore));
+      alarms.scheduleBy(failed.has(name) ? this.#retry(name) : this.#nextDue(name, chore));
   }
 
   /** The rows that were changed since the object woke. */
   #changed(): number {
-    return this.#sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
+    return this.#deps.sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
   }
 
   #nextDue(name: string, chore: Chore): number | null {
     try {
-      const due = chore.nextDue(this.#now());
+      const due = chore.nextDue(this.#deps.now());
       this.#failures.succeeded(nameOf(name));
       return due;
     } catch (error) {
@@ -100,11 +90,11 @@ export class Chores {
 
   #log(chore: string, error: unknown): void {
     console.error({ message: "a chore of the alarm failed", chore, error: String(error) });
-    this.#onFailure(chore);
+    this.#deps.onFailure?.(chore);
   }
 
   #retry(name: string): number {
-    return this.#failures.failed(nameOf(name), { now: this.#now(), last: LAST_RETRY_MS });
+    return this.#failures.failed(nameOf(name), { now: this.#deps.now(), last: LAST_RETRY_MS });
   }
 }
 

@@ -7,7 +7,7 @@ import type { IdempotencyKey } from "../../src/contract/storage.ts";
 export type KeptAnswer = { once: IdempotencyKey; answer: unknown; memoryIds: string[] };
 
 /** The life of a stored answer. */
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const LIFE_MS = 24 * 60 * 60 * 1000;
 
 export const idempotencySchema = `
   CREATE TABLE answers (
@@ -85,6 +85,6 @@ export class IdempotencyStore extends SqlStore {
   #put({ key, request, about }: IdempotencyKey, answer: unknown, now: number): void {
     this.sql.run`
       INSERT OR REPLACE INTO answers (key, request, answer, about, expires_at)
-      VALUES (${key}, ${request}, ${JSON.stringify(answer)}, ${about ?? null}, ${now + KEPT_MS})`;
+      VALUES (${key}, ${request}, ${JSON.stringify(answer)}, ${about ?? null}, ${now + LIFE_MS})`;
   }
 }

@@ -84,13 +84,13 @@ export class WebhookDelivery implements Chore {
     if (items.length === 0 && reset === undefined) return this.#delivered(version);
     const { breaker } = this.#deps;
     const unknown = { send: true, failing: false };
-    const asked = await this.#orElse(unknown, () => breaker.ask(row.userHash, now));
-    if (!asked.send) return this.#wait();
+    const receiver = await this.#orElse(unknown, () => breaker.ask(row.userHash, now));
+    if (!receiver.send) return this.#wait();
     const message = await this.#message(row, page.value);
     const attempt = await webhook.send(message);
     if (attempt.ok) {
       this.#delivered(version);
-      if (asked.failing) await this.#orElse(undefined, () => breaker.succeeded());
+      if (receiver.failing) await this.#orElse(undefined, () => breaker.succeeded());
       return;
     }
     console.error({ message: "the webhook failed", problem: attempt.problem, webhookId: message.id });

@@ -98,11 +98,11 @@ export class Conversations {
     const { threads, messages, lineage } = this.#stores;
     const thread = threads.get(id);
     if (thread === null) return null;
-    const [had, before] = [[...lineage.segments(thread)], messages.deleted];
+    const [segments, before] = [[...lineage.segments(thread)], messages.deleted];
     const { compactions, gone } = this.#remove(thread, erasure);
     const erased = { threads: 1, messages: messages.deleted - before, compactions };
     // All messages that are left are shown by other threads.
-    const left = had.map((segment) => messages.count(positionsOf(segment)));
+    const left = segments.map((segment) => messages.count(positionsOf(segment)));
     return { erased, kept: left.reduce((sum, one) => sum + one, 0), gone };
   }
 

@@ -38,12 +38,13 @@ export class SharedMessages {
     return this.#releaseUnseen([position]);
   }
 
-  /** Hides a message that has just come in, also in the forks of the thread that were made before it came. */
-  hideWithForks({ n }: Pick<StoredThread, "n">, position: number): void {
+  /** Hides a message of a thread's own, also in its forks that show it. Returns the numbers of these threads. */
+  hideWithForks({ n }: Pick<StoredThread, "n">, position: number): number[] {
     const { threads, forks, hidden } = this.#stores;
     const showing = forks.showing(n, seqOf(position));
     threads.lengthen(showing, -1);
     hidden.add(showing, position);
+    return showing;
   }
 
   /**
@@ -60,8 +61,7 @@ export class SharedMessages {
       const upTo = shared.get(n) ?? forks.sharedUpTo(n) ?? 0;
       shared.set(n, upTo);
       if (upTo >= seqOf(position)) {
-        for (const one of forks.showing(n, seqOf(position))) showing.add(one);
-        this.hideWithForks({ n }, position);
+        for (const one of this.hideWithForks({ n }, position)) showing.add(one);
         gone.push(...this.#releaseUnseen([position]));
         continue;
       }
@@ -86,9 +86,9 @@ export class SharedMessages {
    */
   deleteThread(thread: StoredThread): { removed: PositionRange[]; left: PositionRange[] } {
     const { threads, hidden, lineage } = this.#stores;
-    const had = Array.from(lineage.segments(thread), positionsOf);
+    const ranges = Array.from(lineage.segments(thread), positionsOf);
     // This thread may have been the last to show one of these.
-    const hiddenElsewhere = hidden.inOthers(thread, had);
+    const hiddenElsewhere = hidden.inOthers(thread, ranges);
     hidden.removeAll(thread);
     threads.markDeleted(thread.n);
     const left = this.#collect(thread.n);

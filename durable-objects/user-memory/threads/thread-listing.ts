@@ -109,7 +109,7 @@ export class ThreadListing {
   async begin<T>(row: ThreadRow, act: () => Result<T>): Promise<Result<T>> {
     const { id } = row;
     let isRefused = false;
-    const begun = await this.#announcements.announceAndBegin([row], () =>
+    const outcome = await this.#announcements.announceAndBegin([row], () =>
       this.#deps.transactions.run(undefined, () => {
         const result = act();
         isRefused = !result.ok;
@@ -119,8 +119,8 @@ export class ThreadListing {
     );
     if (isRefused) await this.removeFromCatalogue(id, { again: true });
     this.#deps.alarms.scheduleBy(this.nextDue());
-    if (begun.ok && !this.#announcements.isMarked(id)) await this.#writer.drain(id);
-    return begun;
+    if (outcome.ok && !this.#announcements.isMarked(id)) await this.#writer.drain(id);
+    return outcome;
   }
 
   /** The row of a thread that is to begin. */

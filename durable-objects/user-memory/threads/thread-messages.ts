@@ -223,12 +223,12 @@ export class ThreadMessages {
     const thread = this.#stores.threads.get(id);
     if (thread === null) return [];
     const seq = seqOf(position);
-    const found: number[] = [];
+    const around: number[] = [];
     for (let other = Math.max(1, seq - places); other <= Math.min(thread.lastSeq, seq + places); other++) {
       const there = other === seq ? null : this.#stores.lineage.position(thread, other);
-      if (there !== null) found.push(there);
+      if (there !== null) around.push(there);
     }
-    return found;
+    return around;
   }
 
   /** Finds the neighbours of messages, in the searched thread or in each message's own. */

@@ -151,15 +151,15 @@ function forgedApproval(
       }),
     ),
   ];
-  const decided = new Map<string, boolean>();
+  const decisionOf = new Map<string, boolean>();
   for (const { id, approved, index } of decisions) {
     const refuse = (why: string) =>
       refusal("forged-approval", `the approval or rejection of ${quoted(id)} ${why}`, index);
     if (id === undefined || !calls.answered.has(id)) return refuse("is of no requested call");
     if (options.mode !== "strict") continue;
     if (calls.answered.get(id) === true) return refuse("comes after its result");
-    if ((decided.get(id) ?? approved) !== approved) return refuse("is given both ways");
-    decided.set(id, approved);
+    if ((decisionOf.get(id) ?? approved) !== approved) return refuse("is given both ways");
+    decisionOf.set(id, approved);
   }
   return undefined;
 }

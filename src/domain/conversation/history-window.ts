@@ -6,9 +6,9 @@ type Placed = { seq: number; compaction?: object | undefined };
  * Summaries stay.
  */
 export function steadyWindow<M extends Placed>(messages: readonly M[]): M[] {
-  const said = messages.filter(({ compaction }) => compaction === undefined);
-  const first = said.at(0)?.seq ?? 0;
-  const start = roundestIn(first, said.at(Math.floor(said.length / 2))?.seq ?? first);
+  const turns = messages.filter(({ compaction }) => compaction === undefined);
+  const first = turns.at(0)?.seq ?? 0;
+  const start = roundestIn(first, turns.at(Math.floor(turns.length / 2))?.seq ?? first);
   return messages.filter(({ seq, compaction }) => compaction !== undefined || seq >= start);
 }
 

@@ -56,19 +56,19 @@ export function withoutParts<M extends AnyMessage>(
   for (const list of PART_LISTS) {
     const parts = field(message, list);
     if (!Array.isArray(parts)) continue;
-    const kept = keptOf(parts, (part, i) => leaves(part, { list, i })).map(withoutBlankOutput);
-    const same = kept.length === parts.length && kept.every((part, i) => part === parts[i]);
-    if (!same) copy = { ...copy, [list]: kept };
+    const rest = staying(parts, (part, i) => leaves(part, { list, i })).map(withoutBlankOutput);
+    const same = rest.length === parts.length && rest.every((part, i) => part === parts[i]);
+    if (!same) copy = { ...copy, [list]: rest };
   }
   return copy;
 }
 
-function keptOf(parts: readonly unknown[], leaves: (part: unknown, i: number) => boolean): unknown[] {
+function staying(parts: readonly unknown[], leaves: (part: unknown, i: number) => boolean): unknown[] {
   const out = new Set<number>();
   /** Reasoning whose outcome is still to come; and a call that it led to has left. */
   let [reasoning, isCut]: [number[], boolean] = [[], false];
-  const end = (isKept: boolean) => {
-    if (!isKept) for (const i of reasoning) out.add(i);
+  const end = (stays: boolean) => {
+    if (!stays) for (const i of reasoning) out.add(i);
     [reasoning, isCut] = [[], false];
   };
   for (const [i, part] of parts.entries()) {
@@ -102,6 +102,6 @@ export const isProviderCall = (part: unknown): boolean =>
 function withoutBlankOutput(part: unknown): unknown {
   if (partType(part) !== "tool_result") return part;
   const content = listField(part, "content");
-  const kept = content.filter((one) => !isBlank(one));
-  return kept.length === content.length ? part : { ...Object(part), content: kept };
+  const rest = content.filter((one) => !isBlank(one));
+  return rest.length === content.length ? part : { ...Object(part), content: rest };
 }

@@ -22,11 +22,11 @@ export function field(value: unknown, name: string): unknown {
 }
 
 export function textField(value: unknown, name: string): string | undefined {
-  const found = field(value, name);
-  return typeof found === "string" ? found : undefined;
+  const text = field(value, name);
+  return typeof text === "string" ? text : undefined;
 }
 
 export function listField(value: unknown, name: string): readonly unknown[] {
-  const found = field(value, name);
-  return Array.isArray(found) ? found : [];
+  const list = field(value, name);
+  return Array.isArray(list) ? list : [];
 }

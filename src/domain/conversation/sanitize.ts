@@ -35,16 +35,16 @@ export function sanitizeConversation<M extends AnyMessage>(messages: readonly M[
   const cleaned = distinct.map((message, n) =>
     withoutEmptyFields(withoutParts(message, (part, at) => leaves(n, part, at))),
   );
-  const kept: M[][] = [];
+  const turns: M[][] = [];
   let next: AnyMessage | undefined;
   // From the end, as reasoning of its own stays if what it led to does.
   for (const turn of turnsOf(cleaned).toReversed()) {
     const isLoose = isReasoningItem(turn[0]) && roleOf(next ?? {}) !== "assistant";
     const sanitized = sanitizedTurn(turn).slice(isLoose ? 1 : 0);
     next = sanitized[0];
-    kept.push(sanitized);
+    turns.push(sanitized);
   }
-  return kept.toReversed().flat();
+  return turns.toReversed().flat();
 }
 
 /** Answers for the parts of a message, one after another, if each is a call whose id an earlier one of its list has. */
@@ -148,8 +148,8 @@ function isEmpty(message: AnyMessage): boolean {
 
 const saysNothing = (message: object): boolean =>
   PART_LISTS.every((name) => {
-    const said = field(message, name) ?? "";
-    return !partsSpeak(Array.isArray(said) ? said : [said]);
+    const content = field(message, name) ?? "";
+    return !partsSpeak(Array.isArray(content) ? content : [content]);
   });
 
 /** An item of reasoning of OpenAI's Agents SDK, which is a message of its own before what it led to. */

@@ -94,9 +94,9 @@ export function givenResults(message: AnyMessage): Id[] {
   const inUi = uiToolParts(message)
     .filter((part) => UI_OUTPUTS.includes(field(part, "state")))
     .map((part) => textField(part, "toolCallId"));
-  const given = [...new Set(whole), ...inParts, ...inUi];
-  const namesNone = isTool && given.length === 0 && approvalResponses(message).length === 0;
-  return namesNone ? [undefined] : given;
+  const results = [...new Set(whole), ...inParts, ...inUi];
+  const namesNone = isTool && results.length === 0 && approvalResponses(message).length === 0;
+  return namesNone ? [undefined] : results;
 }
 
 /** The AI SDK's requests for approval in an assistant message: the call of each approval id. */

@@ -26,9 +26,9 @@ export async function stats(
   { from = 0, to = Number.MAX_SAFE_INTEGER, model, limit = 1000, cursor }: StatsQuery,
 ): Promise<Result<Stats>> {
   const list = `stats ${namespace}`;
-  const begun = decodeCursor(list, cursor, ["number", "string", "string"]);
-  if (!begun.ok) return begun;
-  const after: UsageKey | undefined = begun.value;
+  const place = decodeCursor(list, cursor, ["number", "string", "string"]);
+  if (!place.ok) return place;
+  const after: UsageKey | undefined = place.value;
   const object = await promptCacheUsage(namespace);
   const page = await object.stats({
     from: hourOf(from),

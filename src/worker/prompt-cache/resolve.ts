@@ -4,7 +4,7 @@ import { breakpoints } from "../../domain/prompt-cache/anthropic.ts";
 import { durationMs } from "../../domain/prompt-cache/duration.ts";
 import { isTooSmall } from "../../domain/prompt-cache/google.ts";
 import { cacheLifetimeMs } from "../../domain/prompt-cache/lifetime.ts";
-import { awaitAnswer } from "./held-call.ts";
+import { awaitAnswer } from "./await-answer.ts";
 import {
   keyIn,
   ledgerKey,

@@ -21,7 +21,7 @@ import { namespace } from "../http/namespace.ts";
 import { rawJson, wrapTime } from "../http/answer.ts";
 import type { JsonPieces } from "../../domain/json-pieces.ts";
 import { newRouter } from "../http/router.ts";
-import { awaitAnswer } from "../prompt-cache/held-call.ts";
+import { awaitAnswer } from "../prompt-cache/await-answer.ts";
 import { keyIn } from "../../domain/prompt-cache/keys.ts";
 import { cachePath, EntryValue, SetCacheQuery, WrittenEntry } from "../../domain/schema/entry.ts";
 import {
@@ -129,13 +129,9 @@ export const cache = newRouter("prompt-cache registry")
     const list = `registry ${begin}`;
     const after = unwrap(decodeCursor(list, cursor, ["string"]));
     const page = { prefix: begin + prefix, limit: limit + 1, ...(after && { after: begin + after[0] }) };
-    const asked = Promise.all(
-      c
-        .get("services")
-        .promptCacheShards()
-        .map((shard) => shard.keys(page)),
-    );
-    const all = (await wrapTime(c, "object", asked)).flat().toSorted((a, b) => inByteOrder(a.key, b.key));
+    const shards = c.get("services").promptCacheShards();
+    const pages = Promise.all(shards.map((shard) => shard.keys(page)));
+    const all = (await wrapTime(c, "object", pages)).flat().toSorted((a, b) => inByteOrder(a.key, b.key));
     const shown = all.map(({ key, entry, ...rest }) => {
       const { expiresAt = null, ...value } = entry ?? {};
       return { key: key.slice(begin.length), ...value, ...(expiresAt !== null && { expiresAt }), ...rest };

@@ -119,7 +119,7 @@ function compactionJson({ summary, ...rest }: StoredCompaction): JsonPieces {
 export const messages = newRouter("messages")
   .openapi(append, async (c) => {
     const { id } = c.req.valid("param");
-    const { messages: given, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
+    const { messages: sent, expectedLength, validate: mode, createdAt, ...approvals } = c.req.valid("json");
     const ahead = futureTimeFailure(createdAt, c.get("services").now());
     if (ahead !== null) throw new Refusal(ahead);
     const request = {
@@ -130,22 +130,22 @@ export const messages = newRouter("messages")
       ...(mode && { validate: { mode, ...approvals } }),
     };
     const appended = threadObject(c, id).appendMessages(id, request, await idempotencyKeyOf(c));
-    return c.json({ ...unwrap(await wrapTime(c, "object", appended)), ...notesOf(given) }, 201);
+    return c.json({ ...unwrap(await wrapTime(c, "object", appended)), ...notesOf(sent) }, 201);
   })
   .openapi(read, async (c) => {
     const { id } = c.req.valid("param");
-    const asked = c.req.valid("query");
+    const query = c.req.valid("query");
     // A new stub for each page: a stub stays broken after its object was reset.
     const pages: ThreadPages = {
-      messages: (query) => threadObject(c, id).readMessages(id, query),
-      prompted: (query) => threadObject(c, id).readPrompted(id, query),
-      json: (query, separator) => threadObject(c, id).readMessagesJson(id, query, separator),
+      messages: (page) => threadObject(c, id).readMessages(id, page),
+      prompted: (page) => threadObject(c, id).readPrompted(id, page),
+      json: (page, separator) => threadObject(c, id).readMessagesJson(id, page, separator),
     };
     if ((c.req.header("Accept") ?? "").includes(NDJSON)) {
-      const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(id, asked))));
+      const lines = unwrap(await messageLines(pages, unwrap(streamReaderOf(id, query))));
       return rawJson<z.infer<typeof MessageList>>(c, lines, { "Content-Type": NDJSON });
     }
-    const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(id, asked)))));
+    const pieces = unwrap(await wrapTime(c, "object", messagesPage(pages, unwrap(readerOf(id, query)))));
     return rawJson<z.infer<typeof MessageList>>(c, pieces);
   })
   .openapi(remove, async (c) => {
@@ -155,8 +155,8 @@ export const messages = newRouter("messages")
   })
   .openapi(compact, async (c) => {
     const { id } = c.req.valid("param");
-    const { summary: given, from = 1, to } = c.req.valid("json");
-    const summary = rawSummary(c, given);
+    const { summary: text, from = 1, to } = c.req.valid("json");
+    const summary = rawSummary(c, text);
     const added = threadObject(c, id).compactThread(id, { from, to, summary }, await idempotencyKeyOf(c));
     const made = unwrap(await wrapTime(c, "object", added));
     return rawJson<z.infer<typeof Compaction>, 201>(c, compactionJson({ ...made, from, to, summary }), {

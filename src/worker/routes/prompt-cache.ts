@@ -57,6 +57,6 @@ export const promptCache = newRouter("prompt-cache registry")
     return c.body(null, 204);
   })
   .openapi(getStats, async (c) => {
-    const found = stats(c.get("services"), namespace(c), c.req.valid("query"));
-    return c.json(unwrap(await wrapTime(c, "object", found)), 200);
+    const page = stats(c.get("services"), namespace(c), c.req.valid("query"));
+    return c.json(unwrap(await wrapTime(c, "object", page)), 200);
   });
