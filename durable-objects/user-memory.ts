@@ -36,13 +36,13 @@ const ANSWERS = {
   deleteEntries: ({ entries }, ...args) => entries.deletePrefix(...args),
   listEntries: ({ entries }, ...args) => entries.list(...args),
   // Threads
-  createThread: ({ beginnings }, ...args) => beginnings.create(...args),
-  resumeThread: ({ beginnings }, ...args) => beginnings.resume(...args),
+  createThread: ({ conversations }, ...args) => conversations.create(...args),
+  resumeThread: ({ conversations }, ...args) => conversations.resume(...args),
   getThread: ({ conversations }, ...args) => conversations.get(...args),
   listThreads: ({ conversations }, ...args) => conversations.list(...args),
   patchThread: ({ conversations }, ...args) => conversations.patch(...args),
   deleteThread: ({ conversations }, ...args) => conversations.delete(...args),
-  forkThread: ({ beginnings }, ...args) => beginnings.fork(...args),
+  forkThread: ({ conversations }, ...args) => conversations.fork(...args),
   appendMessages: ({ messages }, ...args) => messages.append(...args),
   readMessages: ({ messages }, ...args) => messages.read(...args),
   readMessagesJson: ({ messages }, id, query, separator) => {

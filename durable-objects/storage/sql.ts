@@ -93,7 +93,7 @@ export class Sql {
   }
 }
 
-/** A part of an object that has SQL. */
+/** A part that owns, or reads, tables of an object. */
 export abstract class SqlStore {
   protected readonly sql: Sql;
 

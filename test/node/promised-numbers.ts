@@ -134,7 +134,7 @@ const changes = rows(
     limits.page,
     valueOf("src/worker/routes/changes.ts", /limit = (\d+)/),
   ],
-  ["away for more than {30} days", valueOf(`${object}/core/removals.ts`, "KEPT_MS") / DAY],
+  ["away for more than {30} days", valueOf(`${object}/core/removals.ts`, "LIFE_MS") / DAY],
   ["no answer within {15} seconds", valueOf("src/platform/webhooks/webhook.ts", "WITHIN_MS") / SECOND],
   [
     "after {5} s, doubling to {one} hour",
@@ -149,7 +149,7 @@ const changes = rows(
   ],
   ["of each run, {500}", valueOf("src/worker/use-cases/webhook.ts", "WAKES")],
   ["in parts of {200} items", valueOf(webhook, "ITEMS")],
-  ["was away for {30} days gets", valueOf(`${object}/core/removals.ts`, "KEPT_MS") / DAY],
+  ["was away for {30} days gets", valueOf(`${object}/core/removals.ts`, "LIFE_MS") / DAY],
 );
 
 const retrievers = `${object}/recall/retrievers.ts`;

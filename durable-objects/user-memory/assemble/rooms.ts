@@ -18,7 +18,6 @@ import { RecallService } from "../recall/recall-service.ts";
 import { HybridSearch } from "../recall/hybrid-search.ts";
 import type { IndexedText } from "../search-index/vector-store.ts";
 import { Conversations } from "../threads/conversations.ts";
-import { ThreadBeginnings } from "../threads/thread-beginnings.ts";
 import { ThreadListing } from "../threads/thread-listing.ts";
 import { MessagePurger } from "../threads/message-purger.ts";
 import { ThreadMessages } from "../threads/thread-messages.ts";
@@ -41,7 +40,6 @@ export function assembleThreads(ground: Ground, ports: Ports) {
   const purger = new MessagePurger({ ...ground, messages: stores.messages, erasures });
   const { catalogue, unlisted } = ports;
   const listing = new ThreadListing({ ...ground, catalogue, unlisted });
-  const beginnings = new ThreadBeginnings({ ...ground, listing });
   const conversations = new Conversations({ ...ground, listing, purger });
   erasureEpoch.onRaised(() => listing.rewriteCatalogue());
   const ingestStore = new IngestStore(sql);
@@ -52,7 +50,7 @@ export function assembleThreads(ground: Ground, ports: Ports) {
     messageDeleted: ({ n }, seq) => ingestStore.forgetMessage(n, seq),
   });
   const entries = new Entries({ ...ground, entries: entryStore, messages });
-  return { purger, listing, beginnings, conversations, messages, ingestStore, entries };
+  return { purger, listing, conversations, messages, ingestStore, entries };
 }
 
 export type Memories = ReturnType<typeof assembleMemories>;

@@ -11,7 +11,7 @@ import type {
   PlacedSection,
   PromptContext,
 } from "../../../src/contract/user-memory.ts";
-import type { ThreadBeginnings } from "../threads/thread-beginnings.ts";
+import type { Conversations } from "../threads/conversations.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { RecallLog } from "../usage/recall-log.ts";
 import type { RecallService } from "../recall/recall-service.ts";
@@ -30,14 +30,14 @@ type ContextDependencies = Omit<ItemDependencies, "instructions"> &
   Pick<PromptParts, "transactions" | "erasureEpoch" | "tokenCounter" | "now"> & {
     recall: RecallService;
     log: Pick<RecallLog, "note">;
-    beginnings: Pick<ThreadBeginnings, "resume">;
+    conversations: Pick<Conversations, "resume">;
     /** The object of a shared owner. */
     objectOf: (owner: UserHash) => OwnerObject;
   };
 
 /** Makes the memory of a prompt: a stable block for the thread, and a block for each turn, which is stored with it. */
 export class ContextService {
-  readonly #beginnings: Pick<ThreadBeginnings, "resume">;
+  readonly #conversations: Pick<Conversations, "resume">;
   readonly #parts: PromptParts;
 
   constructor(deps: ContextDependencies) {
@@ -48,7 +48,7 @@ export class ContextService {
     const choices = new LayerChoices({ ...deps, compactions, instructions });
     const parts = { ...deps, compactions, items, choices, shared };
     const search = new LayerSearch(parts);
-    this.#beginnings = deps.beginnings;
+    this.#conversations = deps.conversations;
     this.#parts = {
       ...parts,
       search,
@@ -91,7 +91,7 @@ export class ContextService {
   async #thread({ threadId, thread: named }: ContextRequest): Promise<Result<StoredThread | null>> {
     let id = threadId;
     if (named !== undefined) {
-      const resumed = await this.#beginnings.resume(named.owner, named.newId, { agent: named.agent });
+      const resumed = await this.#conversations.resume(named.owner, named.newId, { agent: named.agent });
       if (!resumed.ok) return resumed;
       ({ id } = resumed.value.thread);
     }

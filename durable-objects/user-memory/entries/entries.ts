@@ -114,7 +114,7 @@ export class Entries {
         return ok({ entry: entries.get(operation.key, now) });
       case "set":
         return entries.set(operation, now);
-      case "delete": {
+      default: {
         const deleted = entries.delete(operation.key, operation.condition, now);
         return deleted.ok ? ok({ deleted: deleted.value }) : deleted;
       }

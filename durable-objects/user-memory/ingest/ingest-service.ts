@@ -11,7 +11,7 @@ import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { IdempotencyKey } from "../../../src/contract/storage.ts";
 import type { IngestRequest } from "../../../src/contract/user-memory.ts";
 import type { Transactions } from "../core/transactions.ts";
-import type { ThreadBeginnings } from "../threads/thread-beginnings.ts";
+import type { Conversations } from "../threads/conversations.ts";
 import type { ThreadMessages } from "../threads/thread-messages.ts";
 import type { StoredThread } from "../threads/thread-row.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
@@ -27,7 +27,7 @@ import { type Placed, placeMessages, storedTexts, textOf } from "./message-place
 type IngestServiceDependencies = {
   store: IngestStore;
   stores: ThreadStores;
-  beginnings: Pick<ThreadBeginnings, "beginWith">;
+  conversations: Pick<Conversations, "beginWith">;
   messages: Pick<ThreadMessages, "append" | "replace" | "deleteMessage">;
   runner: IngestRunner;
   outcomes: StepOutcomes;
@@ -94,14 +94,14 @@ export class IngestService {
 
   async #start(owner: Owner, request: IngestRequest, once?: IdempotencyKey): Promise<Result<Ingested>> {
     const { threadId, session, newThreadId } = request;
-    const { store, stores, beginnings, transactions } = this.#deps;
+    const { store, stores, conversations, transactions } = this.#deps;
     const existing = () => (threadId === undefined ? this.#threadOf(request) : stores.threads.get(threadId));
     const act = (thread: StoredThread) => this.#record(thread, request);
     const known = existing();
     if (known !== null) return transactions.run(once && { ...once, about: known.id }, () => act(known));
     if (threadId !== undefined || session === undefined) return fail("not_found");
     const options = { fields: {}, ...(once && { once }) };
-    return beginnings.beginWith<Ingested>(owner, newThreadId, options, (begin) => {
+    return conversations.beginWith<Ingested>(owner, newThreadId, options, (begin) => {
       // Another call may have begun the session meanwhile.
       const other = existing();
       if (other !== null) return act(other);

@@ -5,8 +5,6 @@ import { HiddenMessages } from "./hidden-messages.ts";
 import { Lineage } from "./lineage.ts";
 import { MessageDocuments } from "./message-documents.ts";
 import { MessageStore } from "./message-store.ts";
-import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import { GRACE_MS, type RetentionStore } from "../core/retention-store.ts";
 import type { Removals } from "../core/removals.ts";
 import { SharedMessages } from "./shared-messages.ts";
 import { ThreadLists } from "./thread-lists.ts";
@@ -53,27 +51,6 @@ export function changeThread<T>(
     const thread = stores.threads.get(id);
     return thread === null ? fail("not_found") : act(thread);
   });
-}
-
-/** A thread's own rule is new: a round that comes within the hour leaves it out. */
-export function retain(
-  {
-    stores,
-    retention,
-    alarms,
-    now,
-  }: {
-    stores: ThreadStores;
-    retention: Pick<RetentionStore, "changed">;
-    alarms: Pick<AlarmScheduler, "scheduleBy">;
-    now: () => number;
-  },
-  thread: StoredThread,
-): void {
-  if (thread.retention === undefined) return;
-  const at = now();
-  stores.threads.setRuleTime(thread, at + GRACE_MS);
-  alarms.scheduleBy(retention.changed(at));
 }
 
 /** The failure for a field that should name a message of the thread. */

@@ -5,7 +5,7 @@ import type { Trust } from "../../../src/domain/schema/provenance.ts";
 import type { ImportCounts, ObjectLine } from "../../../src/domain/schema/transfer.ts";
 import type { EntryStore } from "../../storage/entry-store.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
-import type { ThreadBeginnings } from "../threads/thread-beginnings.ts";
+import type { Conversations } from "../threads/conversations.ts";
 import type { ThreadListing } from "../threads/thread-listing.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import { positionOf, positionsOf } from "../core/position.ts";
@@ -27,7 +27,7 @@ type ImporterDependencies = {
   entryStore: EntryStore;
   quota: QuotaGuard;
   listing: Pick<ThreadListing, "importing">;
-  beginnings: Pick<ThreadBeginnings, "imported">;
+  conversations: Pick<Conversations, "imported">;
   erasureEpoch: Pick<ErasureEpoch, "current">;
   alarms: AlarmScheduler;
   now: () => number;
@@ -127,7 +127,7 @@ export class Importer {
   }
 
   #thread(owner: Owner, line: Of<"thread">, threadIsInImport: boolean): Result<Outcome> {
-    const { stores, beginnings } = this.#deps;
+    const { stores, conversations } = this.#deps;
     const there = stores.threads.any(line.id);
     if (there !== null) return ok(this.#known(there, line));
     const parent = line.parent === undefined ? null : stores.threads.any(line.parent.threadId);
@@ -142,7 +142,7 @@ export class Importer {
     // The shared messages are there; hidden ones follow in lines of their own.
     for (const shared of [...stores.lineage.segments(thread)].slice(1))
       stores.threads.lengthen([thread.n], stores.messages.count(positionsOf(shared)));
-    beginnings.imported(owner, line.deleted === true ? null : line.id);
+    conversations.imported(owner, line.deleted === true ? null : line.id);
     return ok("imported");
   }
 
