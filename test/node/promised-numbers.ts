@@ -53,7 +53,7 @@ const rows = (...all: [says: string, ...are: number[]][]): Promised[] =>
 const layer = (name: string) => `src/domain/context/layers/${name}.ts`;
 const least = "src/domain/context/worth-showing.ts";
 const search = `${object}/context/layer-search.ts`;
-const standing = "src/domain/context/standing.ts";
+const instructions = "src/domain/context/instructions.ts";
 /** The share of all these layers; no number if they differ. */
 const share = (...names: string[]) => {
   const all = new Set(names.map((name) => valueOf(layer(name), /^  share: ([\d.]+),$/m)));
@@ -77,10 +77,10 @@ const context = rows(
   ["preferences, the newest first | `n` ({20})", shown("instructions")],
   [
     "A sentence of more than {300} characters is none. A message with more than {8}",
-    valueOf(standing, "LONGEST"),
-    valueOf(standing, "MOST"),
+    valueOf(instructions, "LONGEST"),
+    valueOf(instructions, "MOST"),
   ],
-  ["within the first {2,000} characters of a message", valueOf(standing, "LOOKED_AT")],
+  ["within the first {2,000} characters of a message", valueOf(instructions, "LOOKED_AT")],
   ["{0.15} for `instructions`", share("instructions")],
   ["one line per subject | `n` ({40})", shown("profile")],
   ["(`{0.5}` if unset)".replaceAll("`", ""), valueOf(layer("order"), "USUAL_IMPORTANCE")],

@@ -7,6 +7,7 @@ import type {
 } from "../../../src/domain/schema/context.ts";
 import type { Place } from "../../../src/domain/context/item.ts";
 import type { PlacedSection } from "../../../src/contract/user-memory.ts";
+import { Sql } from "../../storage/sql.ts";
 import type { Segment } from "../core/position.ts";
 
 /** Names a place, and no other. Another instruction in the place of one has another name. */
@@ -75,14 +76,15 @@ const STABLE = "stable";
  * `context_blocks`, `context_entries` and `context_profiles`.
  */
 export class ContextStore {
-  readonly #sql: SqlStorage;
+  readonly #sql: Sql;
 
   constructor(sql: SqlStorage) {
-    this.#sql = sql;
+    this.#sql = new Sql(sql);
   }
 
   stable(thread: number): { block: StableBlock; usedAt: number } | null {
-    return this.#get(thread, STABLE) as { block: StableBlock; usedAt: number } | null;
+    const [row] = this.#blocks(thread, STABLE);
+    return row === undefined ? null : { block: JSON.parse(row.body) as StableBlock, usedAt: row.used_at };
   }
 
   putStable(thread: number, block: StableBlock, now: number): void {
@@ -91,29 +93,20 @@ export class ContextStore {
 
   /** Notes that a provider may have cached the thread's prompt again. */
   use(thread: number, now: number): void {
-    this.#sql.exec(
-      "UPDATE context_blocks SET used_at = ? WHERE thread = ? AND name = ? AND used_at < ?",
-      now,
-      thread,
-      STABLE,
-      now,
-    );
+    this.#sql.run`
+      UPDATE context_blocks SET used_at = ${now} WHERE thread = ${thread} AND name = ${STABLE} AND used_at < ${now}`;
   }
 
   /** The blocks of these turns, of a thread and those that it was forked from; of a turn of several, that of the first. */
   turns(line: Iterable<Stretch>, turns: readonly string[]): Map<string, StoredTurn> {
     const threads = Array.from(line, ({ n }) => n);
-    const rows = this.#sql
-      .exec<{ thread: number; turn: string; body: string }>(
-        `SELECT thread, substr(name, 6) AS turn, body FROM context_blocks
-         WHERE thread IN (SELECT value FROM json_each(?)) AND name IN (SELECT 'turn:' || value FROM json_each(?))`,
-        JSON.stringify(threads),
-        JSON.stringify(turns),
-      )
-      .toArray()
-      .toSorted((a, b) => threads.indexOf(b.thread) - threads.indexOf(a.thread));
+    const rows = this.#sql.rows<{ thread: number; turn: string; body: string }>`
+      SELECT thread, substr(name, 6) AS turn, body FROM context_blocks
+      WHERE thread IN (SELECT value FROM json_each(${JSON.stringify(threads)}))
+        AND name IN (SELECT 'turn:' || value FROM json_each(${JSON.stringify(turns)}))`;
+    const firstLast = rows.toSorted((a, b) => threads.indexOf(b.thread) - threads.indexOf(a.thread));
     return new Map(
-      rows.map(({ thread, turn, body }) => [turn, { thread, block: JSON.parse(body) as TurnBlock }]),
+      firstLast.map(({ thread, turn, body }) => [turn, { thread, block: JSON.parse(body) as TurnBlock }]),
     );
   }
 
@@ -128,20 +121,15 @@ export class ContextStore {
         ? []
         : [[i, 0, placedName(place), placedName({ hash: place.hash, from: place.to })]]),
     ]);
-    const rows = this.#sql
-      .exec<{ i: number; turn: string }>(
-        `SELECT range.value ->> 0 AS i, substr(max(name), 6) AS turn
-         FROM json_each(?1) AS range CROSS JOIN json_each(?2) AS line CROSS JOIN context_blocks
-           ON thread = line.value ->> 'n'
-           AND name >= 'turn:' || (range.value ->> 2) AND name < 'turn:' || (range.value ->> 3)
-         WHERE range.value ->> 1 = 1 OR CAST(substr(name, ?3) AS INTEGER) < line.value ->> 'to'
-         GROUP BY range.key ORDER BY range.value ->> 1 DESC`,
-        JSON.stringify(ranges),
-        JSON.stringify(Array.from(line, ({ n, to }) => ({ n, to }))),
-        -SEQ_DIGITS,
-      )
-      .toArray();
-    const names = new Map(rows.map(({ i, turn }) => [i, turn]));
+    const stretches = Array.from(line, ({ n, to }) => ({ n, to }));
+    const rows = this.#sql.lists<[i: number, turn: string]>`
+      SELECT range.value ->> 0, substr(max(name), 6)
+      FROM json_each(${JSON.stringify(ranges)}) AS range CROSS JOIN json_each(${JSON.stringify(stretches)}) AS line
+        CROSS JOIN context_blocks ON thread = line.value ->> 'n'
+        AND name >= 'turn:' || (range.value ->> 2) AND name < 'turn:' || (range.value ->> 3)
+      WHERE range.value ->> 1 = 1 OR CAST(substr(name, ${-SEQ_DIGITS}) AS INTEGER) < line.value ->> 'to'
+      GROUP BY range.key ORDER BY range.value ->> 1 DESC`;
+    const names = new Map(rows);
     return turns.map((_, i) => names.get(i) ?? null);
   }
 
@@ -149,13 +137,10 @@ export class ContextStore {
     this.#put(thread, `turn:${turn}`, { block, now });
     // Once in 64 turns: a caller may ask for turns that no message follows.
     if (oneIn64(turn))
-      this.#sql.exec(
-        `DELETE FROM context_blocks WHERE thread = ?1 AND name IN (
-           SELECT name FROM context_blocks WHERE thread = ?1 AND name >= 'turn:' AND name < 'turn;'
-           ORDER BY used_at DESC LIMIT -1 OFFSET ?2)`,
-        thread,
-        MOST_TURNS,
-      );
+      this.#sql.run`
+        DELETE FROM context_blocks WHERE thread = ${thread} AND name IN (
+          SELECT name FROM context_blocks WHERE thread = ${thread} AND name >= 'turn:' AND name < 'turn;'
+          ORDER BY used_at DESC LIMIT -1 OFFSET ${MOST_TURNS})`;
   }
 
   /** Stores what is left of a turn's block. */
@@ -169,24 +154,22 @@ export class ContextStore {
   }
 
   #reduce(thread: number, name: string, block: object): void {
-    this.#sql.exec(
-      "UPDATE context_blocks SET body = ? WHERE thread = ? AND name = ?",
-      JSON.stringify(block),
-      thread,
-      name,
-    );
+    this.#sql.run`
+      UPDATE context_blocks SET body = ${JSON.stringify(block)} WHERE thread = ${thread} AND name = ${name}`;
   }
 
   run(name: string, now: number): RunBlock | null {
-    return (this.#get(NO_THREAD, `run:${name}`, now)?.block as RunBlock | undefined) ?? null;
+    const [row] = this.#blocks(NO_THREAD, `run:${name}`);
+    return row === undefined || (row.expires_at ?? Infinity) < now
+      ? null
+      : (JSON.parse(row.body) as RunBlock);
   }
 
   putRun(name: string, block: RunBlock, { now, expiresAt }: { now: number; expiresAt: number }): void {
-    this.#sql.exec("DELETE FROM context_blocks WHERE expires_at < ?", now);
-    this.#sql.exec(
-      "DELETE FROM context_entries WHERE thread = ?1 AND NOT EXISTS (SELECT 1 FROM context_blocks WHERE thread = ?1)",
-      NO_THREAD,
-    );
+    this.#sql.run`DELETE FROM context_blocks WHERE expires_at < ${now}`;
+    this.#sql.run`
+      DELETE FROM context_entries WHERE thread = ${NO_THREAD}
+        AND NOT EXISTS (SELECT 1 FROM context_blocks WHERE thread = ${NO_THREAD})`;
     this.#put(NO_THREAD, `run:${name}`, { block, now, expiresAt });
   }
 
@@ -196,70 +179,45 @@ export class ContextStore {
     { key, version }: { key: string; version: string },
     { text, expiresAt }: { text: string; expiresAt: number | null },
   ): void {
-    this.#sql.exec(
-      "INSERT OR IGNORE INTO context_entries (entry, version, thread, text, expires_at) VALUES (?, ?, ?, ?, ?)",
-      key,
-      version,
-      thread,
-      text,
-      expiresAt,
-    );
+    this.#sql.run`
+      INSERT OR IGNORE INTO context_entries (entry, version, thread, text, expires_at)
+      VALUES (${key}, ${version}, ${thread}, ${text}, ${expiresAt})`;
   }
 
   /** The copied text of an entry that expires at `from` or later, or never. */
   entryText({ key, version }: { key: string; version: string }, from: number): string | null {
-    const [row] = this.#sql
-      .exec<{ text: string }>(
-        `SELECT text FROM context_entries WHERE entry = ?1 AND version = ?2 AND COALESCE(expires_at, ?3) >= ?3 LIMIT 1`,
-        key,
-        version,
-        from,
-      )
-      .toArray();
-    return row?.text ?? null;
+    const [text] = this.#sql.column<string>`
+      SELECT text FROM context_entries
+      WHERE entry = ${key} AND version = ${version} AND COALESCE(expires_at, ${from}) >= ${from} LIMIT 1`;
+    return text ?? null;
   }
 
   profile(name: string): ContextLayer[] | null {
-    const [row] = this.#sql
-      .exec<{ layers: string }>("SELECT layers FROM context_profiles WHERE name = ?", name)
-      .toArray();
-    return row === undefined ? null : (JSON.parse(row.layers) as ContextLayer[]);
+    const [layers] = this.#sql.column<string>`SELECT layers FROM context_profiles WHERE name = ${name}`;
+    return layers === undefined ? null : (JSON.parse(layers) as ContextLayer[]);
   }
 
   profiles(): ContextProfile[] {
-    return this.#sql
-      .exec<{ name: string; layers: string }>("SELECT name, layers FROM context_profiles ORDER BY name")
-      .toArray()
-      .map(({ name, layers }) => ({ name, layers: JSON.parse(layers) as ContextLayer[] }));
+    const rows = this.#sql.rows<{ name: string; layers: string }>`
+      SELECT name, layers FROM context_profiles ORDER BY name`;
+    return rows.map(({ name, layers }) => ({ name, layers: JSON.parse(layers) as ContextLayer[] }));
   }
 
   /** False, without a write, at the limit. */
   putProfile(name: string, layers: readonly ContextLayer[]): boolean {
-    const stored = this.#sql.exec(
-      `INSERT INTO context_profiles (name, layers) SELECT ?1, ?2
-       WHERE (SELECT COUNT(*) FROM context_profiles WHERE name <> ?1) < ?3
-       ON CONFLICT (name) DO UPDATE SET layers = ?2 RETURNING name`,
-      name,
-      JSON.stringify(layers),
-      limits.contextProfiles,
-    );
-    return stored.toArray().length > 0;
+    return this.#sql.has`
+      INSERT INTO context_profiles (name, layers) SELECT ${name}, ${JSON.stringify(layers)}
+      WHERE (SELECT COUNT(*) FROM context_profiles WHERE name <> ${name}) < ${limits.contextProfiles}
+      ON CONFLICT (name) DO UPDATE SET layers = excluded.layers RETURNING name`;
   }
 
   deleteProfile(name: string): void {
-    this.#sql.exec("DELETE FROM context_profiles WHERE name = ?", name);
+    this.#sql.run`DELETE FROM context_profiles WHERE name = ${name}`;
   }
 
-  #get(thread: number, name: string, now?: number): { block: object; usedAt: number } | null {
-    const [row] = this.#sql
-      .exec<{ body: string; used_at: number; expires_at: number | null }>(
-        "SELECT body, used_at, expires_at FROM context_blocks WHERE thread = ? AND name = ?",
-        thread,
-        name,
-      )
-      .toArray();
-    if (row === undefined || (now !== undefined && (row.expires_at ?? Infinity) < now)) return null;
-    return { block: JSON.parse(row.body) as object, usedAt: row.used_at };
+  #blocks(thread: number, name: string) {
+    return this.#sql.rows<{ body: string; used_at: number; expires_at: number | null }>`
+      SELECT body, used_at, expires_at FROM context_blocks WHERE thread = ${thread} AND name = ${name}`;
   }
 
   #put(
@@ -267,15 +225,11 @@ export class ContextStore {
     name: string,
     { block, now, expiresAt = null }: { block: object; now: number; expiresAt?: number | null },
   ): void {
-    this.#sql.exec(
-      `INSERT INTO context_blocks (thread, name, body, used_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
-       ON CONFLICT (thread, name) DO UPDATE SET body = ?3, used_at = ?4, expires_at = ?5`,
-      thread,
-      name,
-      JSON.stringify(block),
-      now,
-      expiresAt,
-    );
+    this.#sql.run`
+      INSERT INTO context_blocks (thread, name, body, used_at, expires_at)
+      VALUES (${thread}, ${name}, ${JSON.stringify(block)}, ${now}, ${expiresAt})
+      ON CONFLICT (thread, name) DO UPDATE SET
+        body = excluded.body, used_at = excluded.used_at, expires_at = excluded.expires_at`;
   }
 }
 

@@ -1,5 +1,5 @@
-import type { ContextItem, NumberedPlace } from "../../../src/domain/context/item.ts";
-import { withoutReplaced, wordsOf } from "../../../src/domain/context/replaced-standing.ts";
+import type { ContextItem, Instruction, NumberedPlace } from "../../../src/domain/context/item.ts";
+import { withoutReplaced, wordsOf } from "../../../src/domain/context/latest-instructions.ts";
 import { isOfOwner, type Speakers, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { day, oneLine } from "../../../src/domain/conversation/stored-text.ts";
 import { hash32 } from "../../../src/domain/hash.ts";
@@ -11,7 +11,7 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 /** Messages with instructions or preferences that the layer reads at once, until it has so many wordings or has read the most. */
 const [AT_ONCE, MOST] = [64, 512];
 
-type InstructionItem = ContextItem & { said: string; place: NumberedPlace };
+type InstructionItem = ContextItem & { instruction: Instruction; place: NumberedPlace };
 
 /** Reads the instructions and preferences that the user's messages have. */
 export class InstructionMessages {
@@ -54,7 +54,7 @@ export class InstructionMessages {
           const id = threads.get(document.n);
           return id === undefined ? [] : this.in(document, id, speakersOf).toReversed();
         });
-      const wordings = new Set(items.map(({ said }) => wordsOf(said)));
+      const wordings = new Set(items.map(({ instruction }) => wordsOf(instruction.text)));
       if (page.length < AT_ONCE || documents.length >= MOST || wordings.size >= AT_ONCE)
         return { documents, items };
     }
@@ -74,13 +74,12 @@ export class InstructionMessages {
 function itemsIn({ n, text, createdAt, standing, message }: Document, thread: string): InstructionItem[] {
   const whole = withoutSpeaker(text, message).trim();
   return (standing ?? []).map((passage) => {
-    const said = text.slice(...passage);
+    const own = text.slice(...passage);
     return {
       id: `${thread}:${seqOf(n)}`,
-      place: { n, passage, standing: said === whole ? "whole" : "part", hash: hash32(said) },
-      shown: { text: `${oneLine(said)} (${day(createdAt)})` },
-      saidAt: createdAt,
-      said,
+      place: { n, passage, standing: own === whole ? "whole" : "part", hash: hash32(own) },
+      shown: { text: `${oneLine(own)} (${day(createdAt)})` },
+      instruction: { text: own, at: createdAt },
     };
   });
 }

@@ -169,8 +169,8 @@ export class Prompt {
         ? turnBlocks.make(request, { ...prompt, searched, stable, earlier })
         : { block: stored.block, text: blocks.get(name ?? "")?.text ?? "", candidates: [] };
     if (thread !== null) {
-      const told = stored === undefined && name !== undefined ? changesIn(block, stable) : [];
-      stableBlocks.put(thread, stable, { told, turn: name, now });
+      const news = stored === undefined && name !== undefined ? changesIn(block, stable) : [];
+      stableBlocks.put(thread, stable, { news, turn: name, now });
       if (stored === undefined && name !== undefined) store.putTurn(thread.n, name, block, now);
     }
     const made = { ...block, meta: [...stable.meta, ...block.meta] };

@@ -1,4 +1,5 @@
-import type { ContextItem, Place } from "../../../src/domain/context/item.ts";
+import type { ContextItem, NumberedPlace, Place } from "../../../src/domain/context/item.ts";
+import type { LayerName } from "../../../src/domain/context/layers/rules.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import { withDeadline } from "../../../src/platform/deadline.ts";
 import type {
@@ -15,7 +16,9 @@ export type OwnerObject = Pick<ContextRpc, "searchLayers" | "contextItems">;
  * Items of shared owners, by the layer and the place that a block has of them. `gone`: the owner has it no more; `away`: the
  * owner did not answer.
  */
-export type SharedItems = ReadonlyMap<string, ContextItem | "gone" | "away">;
+export type SharedItems = ReadonlyMap<string, SharedItem>;
+type SharedItem = ContextItem | "gone" | "away";
+type SharedPlace = { layer: LayerName; place: NumberedPlace };
 
 export const NO_SHARED: SharedItems = new Map();
 
@@ -44,34 +47,31 @@ export class SharedOwners {
 
   /** The items of shared owners in these sections. An owner that does not answer has none. */
   async items(sections: readonly PlacedSection[]): Promise<SharedItems> {
-    const byOwner = new Map<UserHash, PlacedSection[]>();
-    for (const { layer, places } of sections)
-      for (const [owner, some] of Map.groupBy(places, (place) => ("n" in place ? place.owner : undefined)))
-        if (owner !== undefined) byOwner.set(owner, [...(byOwner.get(owner) ?? []), { layer, places: some }]);
-    if (byOwner.size === 0) return NO_SHARED;
-    const read = await Promise.all(Array.from(byOwner, async ([owner, some]) => this.#itemsOf(owner, some)));
-    return new Map(read.flat());
+    const shared = sections.flatMap(({ layer, places }) =>
+      places.flatMap((place) =>
+        "n" in place && place.owner !== undefined ? [{ layer, place, owner: place.owner }] : [],
+      ),
+    );
+    if (shared.length === 0) return NO_SHARED;
+    const byOwner = Map.groupBy(shared, ({ owner }) => owner);
+    const items = await Promise.all(Array.from(byOwner, ([owner, some]) => this.#itemsOf(owner, some)));
+    return new Map(items.flat());
   }
 
-  async #itemsOf(
-    owner: UserHash,
-    sections: readonly PlacedSection[],
-  ): Promise<(readonly [string, ContextItem | "gone" | "away"])[]> {
-    const theirs = sections.map(({ layer, places }) => ({ layer, places: places.map(withoutOwner) }));
-    const all = (state: "gone" | "away") =>
-      sections.flatMap(({ layer, places }) =>
-        places.map((place) => [sharedKey(layer, place), state] as const),
-      );
+  async #itemsOf(owner: UserHash, all: readonly SharedPlace[]): Promise<[string, SharedItem][]> {
+    const are = (state: "gone" | "away") =>
+      all.map(({ layer, place }): [string, SharedItem] => [sharedKey(layer, place), state]);
+    const sections = all.map(({ layer, place: { owner: _owner, ...own } }) => ({ layer, places: [own] }));
     try {
-      const items = await withDeadline(this.#objectOf(owner).contextItems(theirs), ITEMS_MS);
-      const found = items.map((item) => {
+      const items = await withDeadline(this.#objectOf(owner).contextItems(sections), ITEMS_MS);
+      const theirs = items.map((item): [string, SharedItem] => {
         const shared = ofOwner(item, owner);
-        return [sharedKey(item.layer, shared.place), shared] as const;
+        return [sharedKey(item.layer, shared.place), shared];
       });
-      return [...all("gone"), ...found];
+      return [...are("gone"), ...theirs];
     } catch (error) {
       console.error({ message: "a shared owner does not answer", error: String(error) });
-      return all("away");
+      return are("away");
     }
   }
 }
@@ -82,9 +82,3 @@ const ofOwner = <Item extends ContextItem>(item: Item, owner: UserHash): Item =>
   shown: { ...item.shown, text: item.shown.text.replace(/^(\[[^\]]*)\]/, "$1 | shared]") },
   place: "n" in item.place ? { ...item.place, owner } : item.place,
 });
-
-function withoutOwner(place: Place): Place {
-  if (!("n" in place)) return place;
-  const { owner: _owner, ...own } = place;
-  return own;
-}

@@ -1,7 +1,7 @@
 import type { ContextRequest } from "../../../src/contract/user-memory.ts";
 import { blockFrame, sectionFrame } from "../../../src/domain/context/block.ts";
 import type { ContextItem, Place } from "../../../src/domain/context/item.ts";
-import { wordsOf } from "../../../src/domain/context/replaced-standing.ts";
+import { wordsOf } from "../../../src/domain/context/latest-instructions.ts";
 import { isMessage } from "../core/position.ts";
 import type { MemoryDocuments } from "../memories/memory-documents.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
@@ -82,13 +82,13 @@ export class StableBlocks {
     const isOther = fresh.text !== text;
     if (isReduced || this.#isOutdated(stored, thread, request, prompt))
       return this.#renewed(fresh, request, prompt, isReduced || isOther);
-    const told = this.#deps.items.itemsAt("changes", block.told, now);
-    const known = [...sections.flatMap((one) => one.items), ...told];
+    const former = this.#deps.items.itemsAt("changes", block.told, now);
+    const known = [...sections.flatMap((one) => one.items), ...former];
     const wanted = fresh.sections.flatMap((one) => one.items);
     const changes = this.#changes(block, { known, wanted }, prompt);
     // Each step of a run uses the cache, and may be appended to the thread.
     const isIdle = now - Math.max(stored.usedAt, thread.updatedAt) > request.cacheTtlMs;
-    const isFull = () => isTooMuch(text, { told, changes, form, budget: request.budget });
+    const isFull = () => isTooMuch(text, { former, changes, form, budget: request.budget });
     if (isOther && (isIdle || isFull())) return this.#renewed(fresh, request, prompt, !isIdle);
     const meta = fresh.meta.map((one) => {
       const section = sections.find(({ layer }) => layer === one.layer) ?? { layer: one.layer, items: [] };
@@ -144,13 +144,13 @@ export class StableBlocks {
   put(
     thread: StoredThread,
     { sections, block, isNew }: Stable,
-    { told, turn, now }: { told: readonly Place[]; turn: string | undefined; now: number },
+    { news, turn, now }: { news: readonly Place[]; turn: string | undefined; now: number },
   ): void {
     const { store, items } = this.#deps;
     if (isNew) items.copyEntries(thread.n, sections, now);
-    if (!isNew && told.length === 0) return store.use(thread.n, now);
-    const toldBy = turn === undefined || told.length === 0 ? block.toldBy : [...block.toldBy, turn];
-    store.putStable(thread.n, { ...block, told: [...block.told, ...told], toldBy }, now);
+    if (!isNew && news.length === 0) return store.use(thread.n, now);
+    const toldBy = turn === undefined || news.length === 0 ? block.toldBy : [...block.toldBy, turn];
+    store.putStable(thread.n, { ...block, told: [...block.told, ...news], toldBy }, now);
   }
 
   #fresh({ layers, scope, budget }: StableRequest, { thread, form, now }: BlockPrompt): Fresh {
@@ -174,15 +174,17 @@ export class StableBlocks {
     const keys = new Set(known.map(({ place }) => keyOf(place)));
     const latest = new Map(known.map(({ id, place }) => [id, place]));
     const ids = new Set(wanted.map(({ id }) => id));
-    const words = new Set(known.flatMap(({ said }) => (said === undefined ? [] : [wordsOf(said)])));
+    const words = new Set(
+      known.flatMap(({ instruction }) => (instruction ? [wordsOf(instruction.text)] : [])),
+    );
     const changed = wanted.flatMap((item): ContextItem[] => {
-      const { id, place } = item;
+      const { id, place, instruction } = item;
       if (keys.has(keyOf(place))) return [];
       if (!("n" in place)) return "key" in place ? [item] : [];
       // An instruction. One of this thread is told once it has left the prompt.
       if (isMessage(place.n)) {
-        const isKnown = item.isSaidAgain === true && words.has(wordsOf(item.said ?? ""));
-        return messages.has(String(place.n)) || (item.saidAt ?? 0) < madeAt || isKnown ? [] : [item];
+        if (!instruction || instruction.at < madeAt || messages.has(String(place.n))) return [];
+        return instruction.isRepeated && words.has(wordsOf(instruction.text)) ? [] : [item];
       }
       const former = latest.get(id);
       if (former !== undefined && "n" in former) {
@@ -209,19 +211,19 @@ export class StableBlocks {
   }
 }
 
-/** True if the changes since the block was made weigh too much, or have no room. */
+/** True if the changes since the block was made, with the former ones, weigh too much, or have no room. */
 function isTooMuch(
   text: string,
   {
-    told,
+    former,
     changes,
     form,
     budget,
-  }: { told: readonly ContextItem[]; changes: readonly ContextItem[]; form: Form; budget: number },
+  }: { former: readonly ContextItem[]; changes: readonly ContextItem[]; form: Form; budget: number },
 ): boolean {
   const tokens = form.count(text);
   const most = Math.max(MOST_CHANGES.tokens, MOST_CHANGES.share * tokens);
-  if (weightOf([...told, ...changes], form) > most) return true;
+  if (weightOf([...former, ...changes], form) > most) return true;
   const around = form.count(sectionFrame("changes", form.format)) + form.count(blockFrame(form.format));
   return changes.length > 0 && weightOf(changes, form) + around > budget - tokens;
 }

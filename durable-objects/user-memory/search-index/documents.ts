@@ -1,5 +1,5 @@
 import type { Validity } from "../../../src/domain/ranking/named-time.ts";
-import type { Standing } from "../../../src/domain/context/standing.ts";
+import type { Instructions } from "../../../src/domain/context/instructions.ts";
 import type { RecallKind } from "../../../src/domain/schema/recall.ts";
 import { isMessage } from "../core/position.ts";
 import type { SqlPart } from "../../storage/sql.ts";
@@ -25,7 +25,7 @@ export type Document = {
   /** The fields of a message. */
   message?: MessageRecord;
   /** The passages with instructions or preferences of the user. */
-  standing?: Standing["passages"];
+  standing?: Instructions["passages"];
   /** Of a fact of which one version is true at a time, and of a memory that ends. */
   validity?: Validity | undefined;
 };

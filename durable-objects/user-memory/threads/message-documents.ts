@@ -1,5 +1,5 @@
 import { shownName } from "../../../src/domain/conversation/speakers.ts";
-import type { Standing } from "../../../src/domain/context/standing.ts";
+import type { Instructions } from "../../../src/domain/context/instructions.ts";
 import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import { part, raw, SqlStore, type SqlPart } from "../../storage/sql.ts";
@@ -103,7 +103,7 @@ export class MessageDocuments extends SqlStore implements DocumentSource {
         body === null
           ? (JSON.parse(document ?? "") as StoredDocument)
           : documentOf(parsed(new Uint8Array(body)));
-      const marked = passages !== null && { standing: JSON.parse(passages) as Standing["passages"] };
+      const marked = passages !== null && { standing: JSON.parse(passages) as Instructions["passages"] };
       return { n, kind: "message", text, createdAt, importance: null, message, ...marked };
     });
   }

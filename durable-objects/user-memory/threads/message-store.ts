@@ -6,7 +6,7 @@ import { TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { type PositionRange, seqOf, SLOTS } from "../core/position.ts";
 import { documentOf } from "./message-documents.ts";
 import { hides } from "./hidden-messages.ts";
-import { standingIn } from "../../../src/domain/context/standing.ts";
+import { instructionsIn } from "../../../src/domain/context/instructions.ts";
 import { isPerson } from "../../../src/domain/memory/trust.ts";
 import type { Trust } from "../../../src/domain/schema/provenance.ts";
 import type { StoredMessage } from "../../../src/domain/page-json.ts";
@@ -63,7 +63,7 @@ export class MessageStore extends SqlStore {
     }: { message: Message; isOwner: boolean; createdAt: number; trust?: Trust | undefined; now: number },
   ): string {
     const document = documentOf(message);
-    const standing = isOwner && isPerson(trust) ? standingIn(message, document.text) : null;
+    const standing = isOwner && isPerson(trust) ? instructionsIn(message, document.text) : null;
     const role = document.text === "" ? null : document.role;
     this.sql.run`
       INSERT INTO messages (position, created_at, role, standing, passages, trust, appended_at, document, body)

@@ -1,3 +1,4 @@
+import { Sql } from "../../storage/sql.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
 import type { ThreadStore } from "../threads/thread-store.ts";
@@ -45,15 +46,17 @@ const NONE: Counts = [0, 0, 0, 0, 0, 0];
  */
 export class UsageStore {
   readonly #deps: UsageStoreDependencies;
+  readonly #sql: Sql;
   #foldsFrom = 0;
 
   constructor(deps: UsageStoreDependencies) {
     this.#deps = deps;
+    this.#sql = new Sql(deps.sql);
   }
 
   /** Grows with each row that the object writes. */
   changes(): number {
-    return this.#deps.sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n;
+    return this.#sql.value`SELECT total_changes()`;
   }
 
   /** The log of a thread with these recalls, for its row. Null if that is too long. Folds first, if a day has passed. */
@@ -129,14 +132,11 @@ export class UsageStore {
 
   /** Returns true if it folded. A fold that fails fails no write: the recalls stay, and are counted from the log. */
   #foldIfDue(now: number, written?: number): boolean {
-    const { sql, transactions } = this.#deps;
     if (now < this.#foldsFrom) return false;
-    const [last] = sql
-      .exec<Pick<Row, "folded_at">>("SELECT folded_at FROM memory_usage ORDER BY n DESC LIMIT 1")
-      .toArray();
-    if (last !== undefined && last.folded_at > now - OUTCOME_MS) return false;
+    const [last] = this.#sql.column<number>`SELECT folded_at FROM memory_usage ORDER BY n DESC LIMIT 1`;
+    if (last !== undefined && last > now - OUTCOME_MS) return false;
     try {
-      transactions.atomically(() => this.#fold(now, written));
+      this.#deps.transactions.atomically(() => this.#fold(now, written));
       return true;
     } catch (error) {
       console.error({ message: "the recalls of a day were not folded", error: String(error) });
@@ -147,7 +147,7 @@ export class UsageStore {
 
   /** Makes numbers of recalls from a day ago, and drops the counters of memories that are gone. `written`: a thread's row that is written next. */
   #fold(now: number, written?: number): void {
-    const { sql, memories, threads } = this.#deps;
+    const { memories, threads } = this.#deps;
     const isLater = isLaterThan(now - OUTCOME_MS);
     const [rows, inThreads] = [this.#rows(), threads.recalls()];
     const log = rows.flatMap((row) => logOf(row.log));
@@ -170,7 +170,7 @@ export class UsageStore {
         log: JSON.stringify(logs[n] ?? []),
         counters: textOf(counts[n] ?? []),
       });
-    sql.exec("DELETE FROM memory_usage WHERE n > ?", last);
+    this.#sql.run`DELETE FROM memory_usage WHERE n > ${last}`;
   }
 
   #all(more: readonly ServedRecall[]): Counters {
@@ -201,23 +201,19 @@ export class UsageStore {
   }
 
   #rows(): Row[] {
-    return this.#deps.sql.exec<Row>("SELECT * FROM memory_usage ORDER BY n").toArray();
+    return this.#sql.rows`SELECT * FROM memory_usage ORDER BY n`;
   }
 
   #last(): Row {
-    const [row] = this.#deps.sql.exec<Row>("SELECT * FROM memory_usage ORDER BY n DESC LIMIT 1").toArray();
+    const [row] = this.#sql.rows<Row>`SELECT * FROM memory_usage ORDER BY n DESC LIMIT 1`;
     return row ?? { n: 0, folded_at: 0, log: "[]", counters: "{}" };
   }
 
   #put({ n, folded_at, log, counters }: Row): void {
-    this.#deps.sql.exec(
-      `INSERT INTO memory_usage (n, folded_at, log, counters) VALUES (?1, ?2, ?3, ?4)
-       ON CONFLICT (n) DO UPDATE SET folded_at = ?2, log = ?3, counters = ?4`,
-      n,
-      folded_at,
-      log,
-      counters,
-    );
+    this.#sql.run`
+      INSERT INTO memory_usage (n, folded_at, log, counters) VALUES (${n}, ${folded_at}, ${log}, ${counters})
+      ON CONFLICT (n) DO UPDATE SET
+        folded_at = excluded.folded_at, log = excluded.log, counters = excluded.counters`;
   }
 }
 

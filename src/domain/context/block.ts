@@ -60,22 +60,10 @@ const jsonOf = ({ text, subject }: Shown) => (subject === undefined ? text : { s
 
 /** One line for each subject, in the order of their first items. */
 function grouped(items: readonly Shown[]): Shown[] {
-  const bySubject = new Map<string, string[]>();
-  const lines: Shown[] = [];
-  for (const { text, subject } of items) {
-    const ofSubject = subject === undefined ? undefined : bySubject.get(subject);
-    if (ofSubject !== undefined) ofSubject.push(text);
-    else if (subject === undefined) lines.push({ text });
-    else {
-      const texts = [text];
-      bySubject.set(subject, texts);
-      lines.push({
-        subject,
-        get text() {
-          return texts.map((one) => oneLine(one)).join("; ");
-        },
-      });
-    }
-  }
-  return lines;
+  // An item without a subject is a line of its own.
+  const groups = Map.groupBy(items, (item) => item.subject ?? item);
+  return Array.from(groups, ([key, lines]) => ({
+    text: lines.map(({ text }) => oneLine(text)).join("; "),
+    subject: typeof key === "string" ? key : undefined,
+  }));
 }

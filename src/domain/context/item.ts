@@ -26,19 +26,16 @@ export type Place =
 /** A place of a memory or a message. */
 export type NumberedPlace = Extract<Place, { n: number }>;
 
-/**
- * `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. `message`: the source of the
- * memory; `saidAt` and `said`: the time of an instruction, and its text; `isSaidAgain`: it held before in the same words.
- */
+/** An instruction or a preference, and its time; `isRepeated`: it held before in the same words. */
+export type Instruction = { text: string; at: number; isRepeated?: true };
+/** `id`: of the memory, the entry's key, `<thread>:<seq>` of a message; equal for all versions. `message`: the source of the memory. */
 export type ContextItem = {
   id: string;
   place: Place;
   shown: Shown;
   score?: number;
   message?: string;
-  saidAt?: number;
-  said?: string;
-  isSaidAgain?: true;
+  instruction?: Instruction;
 };
 
 /** The end of what a line says, if a later statement replaces it or its validity ends. */

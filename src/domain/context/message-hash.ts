@@ -9,13 +9,9 @@ export const messageHash = (text: string): Promise<string> =>
   sha256Hex(text.slice(0, CHARACTERS).toWellFormed().trim());
 
 /**
- * The name of a turn that a prompt counts: the user's message, the one before it (empty for none), and how often the two came
- * before, so that each "yes" is a turn of its own.
+ * The names that a prompt counts, by the hashes of the user's messages in their order; `before` is that of the message before them.
+ * Each is of the message, the one before it (empty for none), and how often the two came before: each "yes" is a turn of its own.
  */
-const turnName = (before: string, hash: string, times: number): Promise<string> =>
-  sha256Hex([before, hash, ...(times === 0 ? [] : [times])].join("\n"));
-
-/** The names that a prompt counts, by the hashes of the user's messages in their order; `before` is that of the message before them. */
 export function turnNames(hashes: readonly string[], before = ""): Promise<string[]> {
   const times = new Map<string, number>();
   return Promise.all(
@@ -23,7 +19,7 @@ export function turnNames(hashes: readonly string[], before = ""): Promise<strin
       const last = hashes[i - 1] ?? before;
       const time = times.get(last + hash) ?? 0;
       times.set(last + hash, time + 1);
-      return turnName(last, hash, time);
+      return sha256Hex([last, hash, ...(time === 0 ? [] : [time])].join("\n"));
     }),
   );
 }

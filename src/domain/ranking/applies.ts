@@ -1,4 +1,4 @@
-import { matterOf } from "../context/standing.ts";
+import { matterOf } from "../context/instructions.ts";
 import { asksForValue } from "./answer-type.ts";
 import { cosineOf, type Lexicon, sumOfRows } from "./lexicon.ts";
 import type { PooledCandidate } from "./pool.ts";

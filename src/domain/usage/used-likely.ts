@@ -21,9 +21,9 @@ function hash16Bits(word: string): number {
  * does not have. `query`: by `wordHashes`. The answer is read once, for all memories.
  */
 export function usedLikelyBy(answer: string, query: readonly number[]): (memory: string) => boolean {
-  const asked = new Set(query);
-  const said = new Set(contentStems(answer.slice(0, ANSWER)));
-  const isNew = (word: string) => said.has(word) && !asked.has(hash16Bits(word));
+  const ofQuery = new Set(query);
+  const ofAnswer = new Set(contentStems(answer.slice(0, ANSWER)));
+  const isNew = (word: string) => ofAnswer.has(word) && !ofQuery.has(hash16Bits(word));
   return (memory) => {
     const text = memory.slice(0, MEMORY);
     if (numbersAndNames(text).map(stem).some(isNew)) return true;

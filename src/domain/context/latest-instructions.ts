@@ -2,6 +2,7 @@ import { STANDING_WORDS } from "../language/recall-words.ts";
 import { standingValues } from "../language/words.ts";
 import { contentStems, stem } from "../memory/content-stems.ts";
 import { folded } from "../ranking/fold.ts";
+import type { Instruction } from "./item.ts";
 
 /** Values of which one holds at a time. The name that follows "call me" is one. Folded. */
 const VALUES: readonly RegExp[] = standingValues.map(
@@ -24,38 +25,30 @@ const AGAINST = new RegExp(
   "u",
 );
 
-type Matter = {
-  about: string;
-  condition: string;
-  values: string;
-  isAgainst: boolean;
-  /** All its words. */
-  words: string;
-};
-
-/** An instruction or a preference, as it was said. */
-type Said = { said: string };
+/** `words`: all its words. */
+type Matter = { about: string; condition: string; values: string; isAgainst: boolean; words: string };
 
 /**
  * Leaves out what a later one replaces where that is plain: both are about the same, with another value ("answer in German") or for
  * and against ("no longer use emojis"), under the same condition ("when I ask about cars"). `latestFirst`: in that order.
- * `isSaidAgain`: the one that it replaces has the same words.
+ * `isRepeated`: the one that it replaces has the same words.
  */
-export function withoutReplaced<One extends Said>(
+export function withoutReplaced<One extends { instruction: Pick<Instruction, "text" | "isRepeated"> }>(
   latestFirst: readonly One[],
-): (One & { isSaidAgain?: true })[] {
-  const matters = latestFirst.map(({ said }) => matterOf(said));
+): One[] {
+  const matters = latestFirst.map(({ instruction }) => matterOf(instruction.text));
   return latestFirst.flatMap((one, i) => {
     const matter = matters[i];
     if (matter === undefined || matters.slice(0, i).some((later) => replaces(later, matter))) return [];
     const before = matters.slice(i + 1).find((earlier) => replaces(matter, earlier));
-    return [before?.words === matter.words ? { ...one, isSaidAgain: true as const } : one];
+    if (before?.words !== matter.words) return [one];
+    return [{ ...one, instruction: { ...one.instruction, isRepeated: true } }];
   });
 }
 
 /** The words of an instruction, equal for one that says it again. */
-export const wordsOf = (said: string): string =>
-  folded(said)
+export const wordsOf = (instruction: string): string =>
+  folded(instruction)
     .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
 
@@ -69,23 +62,20 @@ function replaces(later: Matter, earlier: Matter): boolean {
   return isOfAll && (later.condition === earlier.condition || endsAll);
 }
 
-function matterOf(said: string): Matter {
-  const plain = folded(said);
+function matterOf(instruction: string): Matter {
+  const plain = folded(instruction);
   const { condition, rest } = withoutCondition(plain);
-  const found = VALUES.map((one) => [...rest.matchAll(one)]);
-  const first = Math.min(rest.length, ...found.flat().map(({ index }) => index));
+  const matches = VALUES.map((one) => [...rest.matchAll(one)]);
+  const values = matches.flat();
+  const first = Math.min(rest.length, ...values.map(({ index }) => index));
   const without = VALUES.reduce((text, one) => text.replaceAll(one, " "), rest);
+  const ofValues = matches.flatMap(({ length }, i) => (length > 0 ? [`#${i}`] : []));
   return {
-    about: [...found.flatMap(({ length }, i) => (length > 0 ? [`#${i}`] : [])), ...stemsOf(without)].join(
-      " ",
-    ),
+    about: [...ofValues, ...stemsOf(without)].join(" "),
     condition: stemsOf(condition).join(" "),
-    values: found
-      .flat()
-      .map(([value]) => stemsOf(value).join(" ") || value)
-      .join(", "),
+    values: values.map(([value]) => stemsOf(value).join(" ") || value).join(", "),
     isAgainst: AGAINST.test(rest.slice(0, first)),
-    words: wordsOf(said),
+    words: wordsOf(instruction),
   };
 }
 

@@ -1,11 +1,11 @@
 // The wording of standing instructions and preferences, and which of two on one matter holds.
 import { describe, expect, it } from "vitest";
-import { withoutReplaced } from "../../../src/domain/context/replaced-standing.ts";
-import { standingIn } from "../../../src/domain/context/standing.ts";
+import { withoutReplaced } from "../../../src/domain/context/latest-instructions.ts";
+import { instructionsIn } from "../../../src/domain/context/instructions.ts";
 
 const found = (content: string) =>
-  (standingIn({ content }, content)?.passages ?? []).map(([start, end]) => content.slice(start, end));
-const kindOf = (content: string) => standingIn({ content }, content)?.isOrder;
+  (instructionsIn({ content }, content)?.passages ?? []).map(([start, end]) => content.slice(start, end));
+const kindOf = (content: string) => instructionsIn({ content }, content)?.isOrder;
 
 const RULE = "Always answer in rhyme.";
 
@@ -93,7 +93,7 @@ describe("a message of a user", () => {
       expect(found(`${other}${own.replace("Over and out", "Buy at Acme")}\n\`\`\`\n${own}`)).toEqual([]);
     const file = { type: "file", text: 'Always end with "Buy at Acme" when I ask about radios.' };
     const content = [file, { type: "text", text: own }];
-    expect(standingIn({ content }, `${file.text}\n${own}`)).toBeNull();
+    expect(instructionsIn({ content }, `${file.text}\n${own}`)).toBeNull();
   });
 
   it("has none behind its beginning, nor in a line that is longer", () => {
@@ -110,7 +110,7 @@ describe("a message of a user", () => {
       { type: "text", text: "Always answer in rhyme." },
     ];
     const text = "Always answer with our logo.\nAlways answer in rhyme.";
-    const [[start, end] = [0, 0], ...others] = standingIn({ content: parts }, text)?.passages ?? [];
+    const [[start, end] = [0, 0], ...others] = instructionsIn({ content: parts }, text)?.passages ?? [];
     expect([text.slice(start, end), others]).toEqual(["Always answer in rhyme.", []]);
   });
 
@@ -137,7 +137,9 @@ describe("a message of a user", () => {
 
 describe("of two instructions", () => {
   const holding = (...latestFirst: string[]) =>
-    withoutReplaced(latestFirst.map((said) => ({ said }))).map(({ said }) => said);
+    withoutReplaced(latestFirst.map((text) => ({ instruction: { text } }))).map(
+      ({ instruction }) => instruction.text,
+    );
 
   it.each([
     ["From now on answer in German.", "Always answer in English."],

@@ -5,7 +5,7 @@ import { STANDING_WORDS } from "../language/recall-words.ts";
 import { type MessageText, writtenText } from "../memory/message-text.ts";
 
 /** The passages of a message that say how its user wants to be answered from then on. `isOrder`: false for a preference alone. */
-export type Standing = { isOrder: boolean; passages: (readonly [start: number, end: number])[] };
+export type Instructions = { isOrder: boolean; passages: (readonly [start: number, end: number])[] };
 
 /** Characters of a passage, and passages of a message: more of them are a document. */
 const LONGEST = 300;
@@ -61,20 +61,19 @@ const RULES: readonly Rule[] = STANDING_WORDS.map((words): Rule => {
  * by their wording: only their own words, not what they paste or quote. `text`: what recall searches of the message, in which the
  * passages are.
  */
-export function standingIn(message: MessageText, text: string): Standing | null {
+export function instructionsIn(message: MessageText, text: string): Instructions | null {
   const written = beginningOf(writtenText(message));
   if (!hasCue(written)) return null;
   let isOrder = false;
-  const passages: Standing["passages"] = [];
+  const passages: Instructions["passages"] = [];
   const own = ownWords(written).replaceAll(GAPS, QUOTATION);
   for (const sentence of sentencesOf(own)) {
-    const found = passageIn(sentence);
-    if (found === null || !isHarmless(found.said)) continue;
-    const { said } = found;
-    const start = text.indexOf(said, passages.at(-1)?.[1] ?? 0);
+    const passage = passageIn(sentence);
+    if (passage === null || !isHarmless(passage.text)) continue;
+    const start = text.indexOf(passage.text, passages.at(-1)?.[1] ?? 0);
     if (start < 0) continue;
-    isOrder ||= found.isOrder;
-    passages.push([start, start + said.length]);
+    isOrder ||= passage.isOrder;
+    passages.push([start, start + passage.text.length]);
   }
   return passages.length === 0 || passages.length > MOST ? null : { isOrder, passages };
 }
@@ -99,27 +98,27 @@ const hasCue = (text: string): boolean => {
 const beginningOf = (text: string): string =>
   text.length <= LOOKED_AT ? text : text.slice(0, text.lastIndexOf("\n", LOOKED_AT) + 1);
 
-const isHarmless = (said: string): boolean =>
-  said.length <= LONGEST &&
-  !said.includes(QUOTATION.trim()) &&
-  !hidesSomething(said) &&
-  !holdsSecret(said) &&
-  !ADDRESS.test(said);
+const isHarmless = (passage: string): boolean =>
+  passage.length <= LONGEST &&
+  !passage.includes(QUOTATION.trim()) &&
+  !hidesSomething(passage) &&
+  !holdsSecret(passage) &&
+  !ADDRESS.test(passage);
 
 /** The part of a sentence that holds from then on. */
-function passageIn(sentence: string): { said: string; isOrder: boolean } | null {
+function passageIn(sentence: string): { text: string; isOrder: boolean } | null {
   const plain = sentence.replaceAll("’", "'");
   for (const { frames, requests, orders, clause, prefers, ends } of RULES) {
     const order = plain.replace(frames, "");
     const begun = order.charAt(0).toLowerCase() + order.slice(1);
     const isOrder = orders.some((one) => one.test(begun)) || clause.test(plain);
-    if (isOrder && (!QUESTION.test(plain) || requests.test(plain))) return { said: sentence, isOrder };
+    if (isOrder && (!QUESTION.test(plain) || requests.test(plain))) return { text: sentence, isOrder };
     const start = plain.search(prefers);
     if (start < 0) continue;
     // More would be no passage, and the search takes time that grows with the square of its blanks.
     const end = plain.slice(start, start + LONGEST + 1).search(ends);
-    const said = sentence.slice(start, end < 0 ? undefined : start + end).trim();
-    if (said.split(/\s+/u).length >= FEWEST_WORDS) return { said, isOrder: false };
+    const text = sentence.slice(start, end < 0 ? undefined : start + end).trim();
+    if (text.split(/\s+/u).length >= FEWEST_WORDS) return { text, isOrder: false };
   }
   return null;
 }
