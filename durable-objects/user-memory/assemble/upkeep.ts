@@ -25,16 +25,12 @@ export function assembleUpkeep(
   const { sql, erasureEpoch, erasureLog: log, stores, ingestStore } = rooms;
   const parts = { ...ports, ...rooms, log };
   const aged = new AgedMessages(sql);
-  const retentionDrive: RetentionDrive = new RetentionDrive({
+  const retentionDrive = new RetentionDrive({
     ...parts,
     settings: ports.retention,
     aged,
     agedMemories: new AgedMemories(sql),
-    agedConversations: new AgedConversations({
-      ...parts,
-      aged,
-      noted: (counts) => retentionDrive.noted(counts),
-    }),
+    agedConversations: new AgedConversations({ ...parts, aged }),
   });
   const restorer = new Restorer({ ...parts, retentionDrive });
   const tables = new ErasedTables(sql, erasureEpoch);

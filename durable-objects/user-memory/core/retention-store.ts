@@ -1,3 +1,4 @@
+import { v7 as uuidv7 } from "uuid";
 import { type RetentionPlan, planOf } from "../../../src/domain/retention.ts";
 import type { Retention, RetentionCounts, UserRetention } from "../../../src/domain/schema/retention.ts";
 import { SqlStore } from "./sql-store.ts";
@@ -59,15 +60,21 @@ export class RetentionStore extends SqlStore {
     return dueAt;
   }
 
-  /** Notes deletions of the round of this time, in their transaction. `newId`: of the event that counts them. */
-  note(counts: Partial<RetentionCounts>, { at, newId }: { at: number; newId: () => string }): void {
-    const { noted, last } = this.get() ?? NEW;
+  /** Notes deletions of the round that is due, in their transaction: one event counts them. */
+  note(counts: Partial<RetentionCounts>, now: number): void {
+    const { noted, last, dueAt } = this.get() ?? NEW;
+    const at = dueAt ?? now;
     const sum = { threads: 0, messages: 0, memories: 0, ...(last?.at === at && last), at };
     for (const what of RETAINED) {
       const count = counts[what] ?? 0;
       if (count === 0) continue;
       sum[what] += count;
-      noted[what] = { id: newId(), at, ...noted[what], count: (noted[what]?.count ?? 0) + count };
+      noted[what] = {
+        id: uuidv7({ msecs: at }),
+        at,
+        ...noted[what],
+        count: (noted[what]?.count ?? 0) + count,
+      };
     }
     this.set({ noted, last: sum });
   }

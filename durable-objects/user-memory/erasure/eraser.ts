@@ -4,7 +4,7 @@ import { hash16 } from "../../../src/domain/hash.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { Erasure, ErasureStep, ErasureStore } from "../../../src/domain/schema/erasure.ts";
-import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
+import type { Ports } from "../../../src/platform/bindings.ts";
 import type { Erasable, ErasedData } from "../core/erasable.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
 import type { FreePages } from "../core/free-pages.ts";
@@ -19,10 +19,9 @@ import type { ErasureFence } from "./erasure-fence.ts";
 import { type Erased, type ErasureLog, hulls, rangesOf } from "./erasure-log.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
 
-type EraserDependencies = {
+type EraserDependencies = Pick<Ports, "erasures" | "now"> & {
   log: ErasureLog;
   fence: ErasureFence;
-  erasures: ErasureRecords;
   erasureEpoch: ErasureEpoch;
   transactions: Transactions;
   vectors: Pick<VectorSync, "outbox">;
@@ -37,7 +36,6 @@ type EraserDependencies = {
   steps: ErasureSteps;
   /** A restore that is armed holds back an erasure. */
   restorer: { readonly isArmed: boolean };
-  now: () => number;
 };
 /** `object`: what the object has removed already. */
 type Beginning = { erased: Erased; of: Erasure["of"]; object?: Pick<ErasureStep, "erased" | "kept"> };

@@ -1,20 +1,16 @@
 import { receiptOf } from "../../../src/domain/erasure/receipt.ts";
-import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
-import type { ReceiptKey } from "../../../src/platform/receipt-key.ts";
+import type { Ports } from "../../../src/platform/bindings.ts";
 import { backOff } from "../../storage/back-off.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import type { ErasureFence } from "./erasure-fence.ts";
 import type { ErasureLog, OpenErasure } from "./erasure-log.ts";
 import type { ErasureSteps } from "./erasure-steps.ts";
 
-type ErasureDriveDependencies = {
+type ErasureDriveDependencies = Pick<Ports, "erasures" | "receipts" | "now"> & {
   steps: ErasureSteps;
   log: ErasureLog;
   fence: ErasureFence;
-  erasures: ErasureRecords;
-  receipts: ReceiptKey;
   vectors: Pick<VectorSync, "outbox">;
-  now: () => number;
 };
 
 /**

@@ -1,8 +1,7 @@
-import type { ErasedTable, ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
+import type { Ports } from "../../../src/platform/bindings.ts";
+import type { ErasedTable } from "../../../src/platform/d1/erasure-records.ts";
 import { fail, ok, type Result } from "../../../src/domain/errors.ts";
 import type { ErasureStore } from "../../../src/domain/schema/erasure.ts";
-import type { Jobs } from "../../../src/platform/d1/jobs.ts";
-import type { SignIns } from "../../../src/platform/d1/sign-ins.ts";
 import type { FreePages } from "../core/free-pages.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { MemoryTable } from "../memories/memory-table.ts";
@@ -17,7 +16,7 @@ import type { StorageReset } from "./storage-reset.ts";
 import { turn } from "../../../src/platform/turn.ts";
 import { type ErasureLog, type OpenErasure, type OpenErasureOf, rangesOf } from "./erasure-log.ts";
 
-type ErasureStepsDependencies = {
+type ErasureStepsDependencies = Pick<Ports, "erasures" | "signIns" | "jobs" | "now"> & {
   log: ErasureLog;
   tables: ErasedTables;
   reset: StorageReset;
@@ -29,11 +28,7 @@ type ErasureStepsDependencies = {
   conversations: Conversations;
   purger: MessagePurger;
   vectors: VectorSync;
-  erasures: ErasureRecords;
-  signIns: Pick<SignIns, "erase" | "has">;
-  jobs: Pick<Jobs, "forget">;
   transactions: Transactions;
-  now: () => number;
 };
 
 /** Slices of the object's tables, and statements of D1, that one alarm takes; each is of 1,000 rows. */

@@ -4,9 +4,7 @@ import type { RestoreMark, RestorePlace, RestorePreview } from "../../../src/con
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { OvertakenWrite } from "../../../src/platform/d1/write-errors.ts";
-import type { ErasureRecords } from "../../../src/platform/d1/erasure-records.ts";
-import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
-import type { ThreadCatalogue } from "../../../src/platform/d1/thread-catalogue.ts";
+import type { Ports } from "../../../src/platform/bindings.ts";
 import type { Retention } from "../../../src/domain/schema/retention.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
@@ -20,7 +18,7 @@ import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { VectorSync } from "../vectorize/vector-sync.ts";
 import { lostPositions, lostSince, threadEnds } from "./lost-since.ts";
 
-type RestorerDependencies = {
+type RestorerDependencies = Pick<Ports, "records" | "erasures" | "catalogue" | "now"> & {
   storage: DurableObjectStorage;
   sql: SqlStorage;
   stores: Pick<ThreadStores, "threads">;
@@ -30,14 +28,10 @@ type RestorerDependencies = {
   transactions: Transactions;
   listing: Pick<ThreadListing, "rewriteCatalogue" | "catalogueAgain">;
   pendingWrites: PendingWrites;
-  records: Pick<MemoryRecords, "all" | "write">;
-  erasures: Pick<ErasureRecords, "eraseVersions">;
-  catalogue: Pick<ThreadCatalogue, "list">;
   vectors: Pick<VectorSync, "removeVersions" | "copiesMessages">;
   retention: RetentionStore;
   retentionDrive: { set: (rules: { own: Retention }) => unknown };
   alarms: AlarmScheduler;
-  now: () => number;
 };
 
 /** The key of the mark of a restore that waits for the next session: the state of then does not have it. */
@@ -213,10 +207,9 @@ export class Restorer {
   async #put(after: number): Promise<Result<RestorePlace>> {
     const { table } = this.#deps;
     return this.#between(async () => {
-      const versions = table
-        .changedBetween([after, Number.MAX_SAFE_INTEGER], SLICE)
-        .map(({ version }) => version);
-      const [last] = versions.slice(-1);
+      const changed = table.changedBetween([after, Number.MAX_SAFE_INTEGER], SLICE);
+      const versions = changed.map(({ version }) => version);
+      const last = versions.at(-1);
       const owner = table.clock.owner();
       if (last === undefined || owner === null) return { part: "threads" };
       await this.#write(owner, table.numbered(versions));

@@ -1,5 +1,6 @@
 import { msOf } from "../../../src/domain/retention.ts";
 import { LAST_SEQ, type PositionRange, positionsOf, seqOf, type SeqRange } from "../core/position.ts";
+import type { RetentionStore } from "../core/retention-store.ts";
 import type { Transactions } from "../core/transactions.ts";
 import type { IngestStore } from "../ingest/ingest-store.ts";
 import type { SearchIndex } from "../search-index/search-index.ts";
@@ -17,8 +18,9 @@ type AgedConversationsDependencies = {
   listing: ThreadListing;
   conversations: Conversations;
   transactions: Transactions;
-  /** Called in the transaction of each deletion. */
-  noted: (counts: { threads?: number; messages?: number }) => void;
+  /** Notes each deletion, in its transaction. */
+  retention: Pick<RetentionStore, "note">;
+  now: () => number;
 };
 /** The time before which messages go: null if only threads with a rule of their own lose some. */
 type Bounds = { before: number | null; now: number };
@@ -47,12 +49,12 @@ export class AgedConversations {
   }
 
   #deleteThreads(bounds: Bounds, but: readonly number[]): boolean {
-    const { aged, conversations, transactions, noted } = this.#deps;
+    const { aged, conversations, retention, transactions, now } = this.#deps;
     const found = aged.threads(bounds, { but, limit: THREADS });
     if (found.length === 0) return false;
     transactions.atomically(() => {
       const messages = found.reduce((sum, id) => sum + conversations.removeAged(id), 0);
-      noted({ threads: found.length, messages });
+      retention.note({ threads: found.length, messages }, now());
     });
     return true;
   }
@@ -120,7 +122,7 @@ export class AgedConversations {
     threads: readonly number[],
     { gone, positions }: { gone: readonly PositionRange[]; positions: readonly number[] },
   ): void {
-    const { stores, index, ingestStore, listing, noted } = this.#deps;
+    const { stores, index, ingestStore, listing, retention, now } = this.#deps;
     index.removeRanges([...gone]);
     const seqs = positions.map(seqOf);
     for (const n of threads) {
@@ -131,7 +133,7 @@ export class AgedConversations {
       this.#deleteSummaries(thread, [Math.min(...seqs), Math.max(...seqs)]);
       listing.messagesChanged(thread.id);
     }
-    noted({ messages: positions.length });
+    retention.note({ messages: positions.length }, now());
   }
 
   #deleteSummaries(thread: StoredThread, seqs: SeqRange): void {

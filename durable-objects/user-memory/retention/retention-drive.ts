@@ -1,7 +1,7 @@
-import { v7 as uuidv7 } from "uuid";
 import { msOf, planOf, type RetentionPlan } from "../../../src/domain/retention.ts";
 import type { Retention, UserRetention } from "../../../src/domain/schema/retention.ts";
-import { type AuditLog, writeEvent } from "../../../src/platform/d1/audit-log.ts";
+import { writeEvent } from "../../../src/platform/d1/audit-log.ts";
+import type { Ports } from "../../../src/platform/bindings.ts";
 import type { TenantSettings } from "../../../src/platform/d1/tenant-settings.ts";
 import { turn } from "../../../src/platform/turn.ts";
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
@@ -16,7 +16,7 @@ import type { AgedMessages } from "../threads/aged-messages.ts";
 import type { ThreadStores } from "../threads/thread-stores.ts";
 import type { AgedConversations } from "./aged-conversations.ts";
 
-type RetentionDependencies = {
+type RetentionDependencies = Pick<Ports, "auditLog" | "now"> & {
   retention: RetentionStore;
   settings: Pick<TenantSettings<Retention>, "get">;
   aged: AgedMessages;
@@ -27,9 +27,7 @@ type RetentionDependencies = {
   owner: Pick<OwnerRecord, "get">;
   pendingWrites: PendingWrites;
   forgetter: Pick<MemoryForgetter, "forgetInTurn">;
-  auditLog: Pick<AuditLog, "add">;
   alarms: AlarmScheduler;
-  now: () => number;
 };
 /** The rules that a call sets; those that it leaves out stay. */
 type Rules = { tenant?: Retention; own?: Retention };
@@ -126,7 +124,7 @@ export class RetentionDrive {
 
   /** Deletes a slice of the memories that are past their rules. Returns whether there may be more. */
   async #deleteMemories(at: number): Promise<boolean> {
-    const { retention, table, pendingWrites, agedMemories, forgetter } = this.#deps;
+    const { retention, table, pendingWrites, agedMemories, forgetter, now } = this.#deps;
     const { memories: rules } = retention.plan();
     const owner = table.clock.owner();
     if (rules.length === 0 || owner === null) return false;
@@ -139,16 +137,12 @@ export class RetentionDrive {
       const ids = [...new Set(found.flat())];
       if (ids.length === 0) return;
       more = found.some((some) => some.length >= MEMORIES);
-      const deleted = await forgetter.forgetInTurn(owner, ids, () => this.noted({ memories: ids.length }));
+      const deleted = await forgetter.forgetInTurn(owner, ids, () =>
+        retention.note({ memories: ids.length }, now()),
+      );
       if (!deleted) throw new Error("D1 does not take the deletion of memories");
     });
     return more;
-  }
-
-  /** Notes a deletion of this round for the audit log, in its transaction. */
-  noted(counts: Parameters<RetentionStore["note"]>[0]): void {
-    const at = this.nextDue() ?? this.#deps.now();
-    this.#deps.retention.note(counts, { at, newId: () => uuidv7({ msecs: at }) });
   }
 
   /** Writes the events of what was deleted. An event that is written twice counts once. */

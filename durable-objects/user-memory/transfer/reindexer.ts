@@ -1,5 +1,4 @@
-import type { MemoryRecords } from "../../../src/platform/d1/memory-records.ts";
-import type { Embedder } from "../../../src/platform/embeddings/embedder.ts";
+import type { Ports } from "../../../src/platform/bindings.ts";
 import type { UserHash } from "../../../src/domain/ids.ts";
 import type { Reindex } from "../../../src/domain/schema/reindex.ts";
 import type { ThreadListing } from "../threads/thread-listing.ts";
@@ -13,20 +12,17 @@ import type { Transactions } from "../core/transactions.ts";
 import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 
-type ReindexerDependencies = {
+/** Vectorize is to hold the vectors of `embedder`. */
+type ReindexerDependencies = Pick<Ports, "records" | "embedder" | "now"> & {
   sql: SqlStorage;
   transactions: Transactions;
   table: MemoryTable;
   memoryIndex: MemoryIndex;
-  records: MemoryRecords;
   vectors: VectorSync;
   memorySource: Pick<MemoryDocuments, "documents">;
   pendingWrites: Pick<PendingWrites, "betweenWrites" | "isBeingDeleted">;
   erasureEpoch: Pick<ErasureEpoch, "erasedUpTo">;
   listing: Pick<ThreadListing, "rewriteCatalogue">;
-  /** Its vectors are those that Vectorize is to hold. */
-  embedder: Pick<Embedder, "model">;
-  now: () => number;
 };
 type Row = {
   owner: UserHash;

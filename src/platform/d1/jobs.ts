@@ -28,11 +28,11 @@ export class D1Jobs extends D1Store {
       .limit(limit);
   }
 
-  /** Starts or restarts a job. `keepsLater`: unless one that started later is in its place. */
+  /** Starts or restarts a job. `keepsLater`: unless one that started later is in its place. Returns what it stored. */
   async start(
     job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt" | "done">>,
     { keepsLater = false } = {},
-  ): Promise<void> {
+  ): Promise<JobRow> {
     const fresh = { position: "", done: 0, finishedAt: null, ...job };
     await this.db
       .insert(jobs)
@@ -42,6 +42,7 @@ export class D1Jobs extends D1Store {
         set: fresh,
         ...(keepsLater && { setWhere: lte(jobs.startedAt, job.startedAt) }),
       });
+    return fresh;
   }
 
   /** Saves progress, unless another run was faster or the job was restarted. Returns whether it did. */

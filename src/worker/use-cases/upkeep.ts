@@ -20,15 +20,13 @@ const MOST_FAILED = 50;
 const NOTES = 5;
 
 /** Starts a pass over all users, or starts it anew; the cron continues it. */
-export const startPass = ({ jobs, now }: Passing, name: string, detail: string): Promise<void> =>
+export const startPass = ({ jobs, now }: Passing, name: string, detail: string): Promise<JobRow> =>
   jobs.start({ name, detail, startedAt: now() });
 
 /** Starts to rebuild the index of every user; the cron continues it. */
 export async function startTenantReindex(needs: Needs): Promise<Result<TenantReindex>> {
-  const startedAt = needs.now();
-  const job = { name: REINDEX, detail: indexSettings(needs), startedAt };
-  const started = await d1Result(() => needs.jobs.start(job));
-  return started.ok ? ok({ status: "running", owners: 0, startedAt }) : started;
+  const job = await d1Result(() => startPass(needs, REINDEX, indexSettings(needs)));
+  return job.ok ? ok(stateOf(job.value)) : job;
 }
 
 export async function tenantReindexState({ jobs }: Pick<Needs, "jobs">): Promise<Result<TenantReindex>> {
@@ -52,11 +50,8 @@ export async function upkeep(needs: Needs): Promise<void> {
     await needs.jobs.start({ name: REINDEX, detail, startedAt: now, finishedAt: now });
     return;
   }
-  if (job.detail !== detail) {
-    await startPass(needs, REINDEX, detail);
-    job = await needs.jobs.get(REINDEX);
-  }
-  if (job?.finishedAt === null) await continuePass(needs, job, (object, owner) => object.startReindex(owner));
+  if (job.detail !== detail) job = await startPass(needs, REINDEX, detail);
+  if (job.finishedAt === null) await continuePass(needs, job, (object, owner) => object.startReindex(owner));
 }
 
 /** Tells the next users of the tenant's rules of retention, where these changed. The next run of the cron continues. */
@@ -65,11 +60,8 @@ export async function tellRetention(needs: Needs): Promise<void> {
   const detail = JSON.stringify(tenant);
   let job = await needs.jobs.get(RETENTION);
   if (job === undefined && Object.keys(tenant).length === 0) return;
-  if (job?.detail !== detail) {
-    await startPass(needs, RETENTION, detail);
-    job = await needs.jobs.get(RETENTION);
-  }
-  if (job?.finishedAt === null)
+  if (job?.detail !== detail) job = await startPass(needs, RETENTION, detail);
+  if (job.finishedAt === null)
     await continuePass(needs, job, (object) => object.setRetention(null, { tenant }));
 }
 
