@@ -3,7 +3,7 @@ import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
-import { SlowFirst } from "./.ci/slow-first.ts";
+import { SlowFirst } from "./test/slow-first.ts";
 import type { Provided } from "./test/seed.ts";
 
 export type { ViteUserConfig } from "vitest/config";
