@@ -2,6 +2,8 @@
 import { PromptCache as RealPromptCache } from "../durable-objects/prompt-cache.ts";
 import { UserMemory as RealUserMemory } from "../durable-objects/user-memory.ts";
 import type { Bindings } from "../src/platform/bindings.ts";
+import type { Memory as Methods } from "../packages/client/src/entrypoint.ts";
+import { clientInWorker } from "../packages/client/src/in-worker.ts";
 import { memoryOf } from "../src/worker/rpc/memory.ts";
 import { createWorker } from "../src/worker/worker.ts";
 import { bindingsVersion, faultyPorts } from "./doubles/ports.ts";
@@ -28,7 +30,7 @@ const current = (): typeof worker => {
   return worker;
 };
 
-export const Memory = memoryOf((call, by) => current().answer(call, by));
+export const Memory = memoryOf<Methods>((call, by) => current().answer(call, by), clientInWorker());
 
 export default {
   fetch: (request, env, ctx) => current().fetch(request, env, ctx),

@@ -14,7 +14,7 @@ export class SharedTokenizer extends SharedModel<Tokenizer> {
   constructor() {
     super(async (assets) => {
       const response = await fetchAsset(assets, "o200k_base.json");
-      // `packages/dev/assets.ts` writes the file from the package's own ranks.
+      // The build of the assets writes the file from the package's own ranks.
       const core = new BytePairEncodingCore(O200KBase(await response.json<Ranks>()));
       return { count: (text) => core.countNative(text) };
     });

@@ -1,9 +1,6 @@
 import { timeoutError } from "./error.ts";
-import type { Time } from "./retry.ts";
+import type { AttemptLimits, Time } from "./retry.ts";
 import type { Reply } from "./transport.ts";
-
-/** Limits of an attempt in milliseconds: a silence of the server, and the whole attempt. */
-export type AttemptLimits = { silenceMs: number; wholeMs: number };
 
 /**
  * One attempt of a call. Each of its steps ends within a limit, even if the transport ignores its signal. Without this a

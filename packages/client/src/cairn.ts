@@ -17,7 +17,10 @@ import { Threads } from "./threads.ts";
 import { Transfer } from "./transfer.ts";
 import { Retention } from "./retention.ts";
 import { Usage } from "./usage.ts";
-import { type UserView, userView } from "./user-view.ts";
+import { userView, type UserViewOf } from "./user-view.ts";
+
+/** The calls for one user, without the user as their first argument. Each is the call of the same name of the client. */
+export type UserView = UserViewOf<Cairn>;
 
 /** A client of one Cairn. Create it with `cairn`. */
 export class Cairn {

@@ -1,5 +1,4 @@
 import type { ErrorBody, ErrorCode } from "./shapes.ts";
-import type { Reply } from "./transport.ts";
 
 /** The error of an answer of Cairn. */
 type Failure = ErrorBody["error"];
@@ -107,9 +106,12 @@ function systemCodeOf(error: unknown): string | undefined {
   return systemCodeOf(cause) ?? (typeof code === "string" ? code : undefined);
 }
 
+/** The read parts of an unsuccessful answer. */
+type Refused = { readonly status: number; readonly headers: { get: (name: string) => string | null } };
+
 /** The error of an unsuccessful answer. `text` is its body, `now` is in milliseconds since the epoch. */
 export function errorOf(
-  reply: Pick<Reply, "status" | "headers">,
+  reply: Refused,
   { text, call, now }: { text: string; call: string; now: number },
 ): CairnError {
   const failure = failureIn(text);

@@ -1,4 +1,4 @@
-export { type Cairn, cairn } from "./cairn.ts";
+export { type Cairn, cairn, type UserView } from "./cairn.ts";
 export { CairnError, type CairnErrorCode } from "./error.ts";
 export type { Versioned } from "./http.ts";
 export type {
@@ -14,7 +14,6 @@ export type {
 } from "./options.ts";
 export type { LeaseAnswer } from "./registry.ts";
 export type * from "./shapes.ts";
-export type { UserView } from "./user-view.ts";
 export {
   type Continuation,
   type ContinuationCode,

@@ -1,5 +1,4 @@
 import { CairnError } from "./error.ts";
-import type { AttemptLimits } from "./attempt.ts";
 import type { AttemptOptions, RetryOptions } from "./options.ts";
 
 /** The clock and the random numbers of the client; its tests have their own. */
@@ -12,6 +11,9 @@ export type Time = {
   /** Runs something after a time, unless it is cancelled by the function that this returns. */
   after: (ms: number, run: () => void) => () => void;
 };
+
+/** Limits of an attempt in milliseconds: a silence of the server, and the whole attempt. */
+export type AttemptLimits = { silenceMs: number; wholeMs: number };
 
 const FIRST_MS = 250;
 const LONGEST_MS = 8_000;

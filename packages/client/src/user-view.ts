@@ -1,4 +1,3 @@
-import type { Cairn } from "./cairn.ts";
 import type { Entries } from "./entries.ts";
 import type { Versioned } from "./http.ts";
 import type { Memories } from "./memories.ts";
@@ -16,12 +15,23 @@ type TakesUser = "create" | "resume" | "list" | "all";
 const TAKES_USER = /^(?:create|resume|list|all)$/;
 type OfNoUser = "createForNobody" | "listAll" | "ofAllUsers";
 
+type OfAnyUser = (user: string, ...rest: never[]) => unknown;
+/** The parts of a client that are a user's. */
+type Viewed = {
+  recall: OfAnyUser;
+  context: OfAnyUser;
+  ingest: OfAnyUser;
+  memories: Memories;
+  threads: Threads;
+  kv: Entries;
+};
+
 /** The calls for one user, without the user as their first argument. Each is the call of the same name of the client. */
-export type UserView = {
+export type UserViewOf<Client extends Viewed> = {
   readonly remember: OfUser<Memories["remember"]>;
-  readonly recall: OfUser<Cairn["recall"]>;
-  readonly context: OfUser<Cairn["context"]>;
-  readonly ingest: OfUser<Cairn["ingest"]>;
+  readonly recall: OfUser<Client["recall"]>;
+  readonly context: OfUser<Client["context"]>;
+  readonly ingest: OfUser<Client["ingest"]>;
   readonly memories: AllOfUser<Memories>;
   readonly threads: Omit<Threads, TakesUser | OfNoUser> & AllOfUser<Pick<Threads, TakesUser>>;
   // A conditional type would lose the type parameter of these two.
@@ -31,7 +41,10 @@ export type UserView = {
   };
 };
 
-export function userView({ recall, context, ingest, memories, threads, kv }: Cairn, user: string): UserView {
+export function userView<Client extends Viewed>(
+  { recall, context, ingest, memories, threads, kv }: Client,
+  user: string,
+): UserViewOf<Client> {
   const bound = (part: object, takesUser = /./) =>
     new Proxy(part, {
       get: (_, name) => {
@@ -49,5 +62,5 @@ export function userView({ recall, context, ingest, memories, threads, kv }: Cai
     memories: bound(memories),
     threads: bound(threads, TAKES_USER),
     kv: bound(kv),
-  } as UserView;
+  } as UserViewOf<Client>;
 }

@@ -5,6 +5,7 @@ import type { Hono } from "hono";
 import { PromptCache as RealPromptCache } from "../../../durable-objects/prompt-cache.ts";
 import { UserMemory as RealUserMemory } from "../../../durable-objects/user-memory.ts";
 import type { Memory as Methods } from "../../client/src/entrypoint.ts";
+import { clientInWorker } from "../../client/src/in-worker.ts";
 import { memoryOf } from "../../../src/worker/rpc/memory.ts";
 import { createWorker } from "../../../src/worker/worker.ts";
 import { mounted } from "./mounted.ts";
@@ -73,7 +74,7 @@ export const cairnApp = mounted() as unknown as Hono<{ Bindings: CairnBindings }
 const worker = createWorker(undefined, { sharesOrigin: true });
 
 /** The entrypoint that other Workers of the account call over a service binding, to be exported by the Worker. */
-export const Memory = memoryOf(worker.answer) as unknown as new (
+export const Memory = memoryOf<Methods>(worker.answer, clientInWorker()) as unknown as new (
   ctx: ExecutionContext,
   env: CairnBindings,
 ) => Memory;

@@ -1,7 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { errors, fail, ok, type Result } from "../../domain/errors.ts";
 import type { Caller } from "../auth/claims.ts";
-import { isSignInToken, resourceMetadataAt, signInAt } from "../sign-in/sign-in.ts";
+import { isSignInToken, resourceMetadataAt } from "../sign-in/sign-in.ts";
+import { signInAt } from "./sign-in-at.ts";
 import { auditRefusedToken } from "./audit.ts";
 import { standsForCookie, tokenOfBearer } from "./console-cookie.ts";
 import type { AppEnv } from "./context.ts";

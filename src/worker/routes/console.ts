@@ -4,7 +4,7 @@ import type { AppEnv } from "../http/context.ts";
 import { cookieAt } from "../http/console-cookie.ts";
 import { answerFailure } from "../http/failure.ts";
 import { newRouter, page } from "../http/router.ts";
-import { signInAt } from "../sign-in/sign-in.ts";
+import { signInAt } from "../http/sign-in-at.ts";
 import type { ConsoleSettings } from "../settings.ts";
 
 type Serve = (c: Context<AppEnv>, settings: ConsoleSettings) => Response | Promise<Response>;

@@ -11,6 +11,7 @@ import { spendCode } from "../auth/console-code.ts";
 import { NO_STORE } from "../http/answer.ts";
 import { writeAuditEvent } from "../http/audit.ts";
 import type { AppEnv } from "../http/context.ts";
+import { signInAt } from "../http/sign-in-at.ts";
 import { answerFailure, codeOfUnexpected, Refusal, unwrap } from "../http/failure.ts";
 import { bytesOf } from "../http/json-body.ts";
 import { nobody } from "../http/owner.ts";
@@ -25,7 +26,6 @@ import {
   resourceAt,
   type Server,
   type SignInServer,
-  signInAt,
   type SignInMetadata,
   type StoreEnv,
 } from "../sign-in/sign-in.ts";

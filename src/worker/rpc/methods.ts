@@ -1,83 +1,94 @@
 import { RpcTarget } from "cloudflare:workers";
-import { Cairn } from "../../../packages/client/src/cairn.ts";
-import { isCairnError } from "../../../packages/client/src/error.ts";
-import { CairnHttp } from "../../../packages/client/src/http.ts";
-import type { Binding, CairnOptions } from "../../../packages/client/src/options.ts";
-import type { Refusal, Remote } from "../../../packages/client/src/entrypoint.ts";
-import { realTime, type Time } from "../../../packages/client/src/retry.ts";
-import { overBinding } from "../../../packages/client/src/transport.ts";
+import type { BindingAnswer, BindingCall } from "../../domain/binding.ts";
 import { errors } from "../../domain/errors.ts";
 import { codeOfUnexpected } from "../http/failure.ts";
 import { type Fault, faultOf } from "./arguments.ts";
 
-type Retry = NonNullable<CairnOptions["retry"]>;
-/** Makes the call of a method by a client without retries, or with the default ones. */
+/** Answers the calls of an entrypoint. */
+type Caller = { call: (call: BindingCall) => Promise<BindingAnswer> };
+/** No retries, or the default ones. */
+type Retry = false | Record<string, never>;
+/** A failure as it crosses, where an error would lose its fields. */
+type Refusal = {
+  code: string;
+  message: string;
+  status: number;
+  details: readonly { path: string; message: string }[];
+  requestId: string | undefined;
+  retryAfter: number | undefined;
+};
+
+/** The client of the API, whose methods the entrypoint has. The entry hands it over, as the Worker imports no package. */
+export type Client = {
+  /** The parts of a client that call: methods, and objects with methods. */
+  partsOf: (caller: Caller, retry: Retry) => object;
+  /** The refusal of a call by its error; undefined if the error is a fault of Cairn. */
+  refusalOf: (error: unknown) => Refusal | undefined;
+  /** The error of Cairn that a failure of the client tells of. */
+  causeOf: (error: unknown) => unknown;
+};
+
+type Answer = { ok: true; value: unknown } | { ok: false; error: Refusal };
+/** Makes the call of a method. */
 type Call = (retry: Retry) => unknown;
 type Method = (...args: unknown[]) => unknown;
 /** Calls of the client by their names. */
 type Calls = Readonly<Record<string, Method>>;
-/** The part of a client of a binding, by a name. */
-type PartOf = (binding: Binding, retry: Retry) => unknown;
+/** The part of a client, by a name. */
+type PartOf = (caller: Caller, retry: Retry) => unknown;
 
-/** The calling Worker ends its calls: a timer here would only cost. */
-const untimed: Time = { ...realTime, after: () => () => undefined };
-
-/** Whatever a method sends stays in this Worker: no text becomes a stream. */
-function clientOf(binding: Binding, time = untimed, retry: Retry = false): Cairn {
-  const options = { binding, retry };
-  const send = overBinding(binding, (of) => (of instanceof Blob ? of.stream() : of));
-  return new Cairn(options, time, new CairnHttp(options, time, { send }));
-}
-
-/** The parts of a client that call. `later` works in the Worker that it runs in. */
-const { later: _, ...parts } = clientOf({ call: () => Promise.reject(new Error("this one has only names")) });
+const nobody: Caller = { call: () => Promise.reject(new Error("this one has only names")) };
 
 /**
  * Gives an entrypoint the methods of the client, which call by its `call`. RPC reaches what a prototype has, so nothing else
  * may be there.
  */
-export function addMethods(entrypoint: { prototype: Binding }, time?: Time): void {
-  for (const [name, part] of Object.entries<object>(parts)) {
-    // The names are those of a client.
-    const partOf: PartOf = (binding, retry) => clientOf(binding, time, retry)[name as keyof typeof parts];
+export function addMethods(entrypoint: { prototype: Caller }, client: Client): void {
+  const parts: [string, object][] = Object.entries(client.partsOf(nobody, false));
+  for (const [name, part] of parts) {
+    const partOf: PartOf = (caller, retry) => Reflect.get(client.partsOf(caller, retry), name);
     if (typeof part === "function") {
       // A function of a client is a method.
-      const answer = answering(name, part as Method);
+      const answer = answering({ name, method: part as Method, client });
       Object.defineProperty(entrypoint.prototype, name, {
-        value(this: Binding, ...args: unknown[]) {
+        value(this: Caller, ...args: unknown[]) {
           return answer(args, (retry) => (partOf(this, retry) as Method)(...args));
         },
       });
       continue;
     }
-    const Group = groupOf(name, part, partOf);
+    const Group = groupOf({ name, part, partOf, client });
     Object.defineProperty(entrypoint.prototype, name, {
-      get(this: Binding) {
+      get(this: Caller) {
         return new Group(this);
       },
     });
   }
 }
 
-/** The class of a group of calls, such as `memories`: the methods of the client's class. */
-function groupOf(named: string, part: object, partOf: PartOf): new (binding: Binding) => RpcTarget {
-  class Group extends RpcTarget {
-    readonly #binding: Binding;
+/** A part of the client that has methods of its own, such as `memories`. */
+type Grouped = { name: string; part: object; partOf: PartOf; client: Client };
 
-    constructor(binding: Binding) {
+/** The class of a group of calls: the methods of the client's class. */
+function groupOf({ name: group, part, partOf, client }: Grouped): new (caller: Caller) => RpcTarget {
+  class Group extends RpcTarget {
+    readonly #caller: Caller;
+
+    constructor(caller: Caller) {
       super();
-      this.#binding = binding;
+      this.#caller = caller;
     }
 
     // A static is on no prototype.
-    static callsOf(group: Group, retry: Retry): Calls {
-      return partOf(group.#binding, retry) as Calls;
+    static callsOf(one: Group, retry: Retry): Calls {
+      return partOf(one.#caller, retry) as Calls;
     }
   }
   const prototype: object = Object.getPrototypeOf(part);
   for (const name of Object.getOwnPropertyNames(prototype).filter((one) => one !== "constructor")) {
     // All other members of a client's class are methods.
-    const answer = answering(`${named}.${name}`, Reflect.get(prototype, name) as Method);
+    const method = Reflect.get(prototype, name) as Method;
+    const answer = answering({ name: `${group}.${name}`, method, client });
     Object.defineProperty(Group.prototype, name, {
       value(this: Group, ...args: unknown[]) {
         return answer(args, (retry) => Group.callsOf(this, retry)[name]?.(...args));
@@ -88,23 +99,23 @@ function groupOf(named: string, part: object, partOf: PartOf): new (binding: Bin
 }
 
 /** Answers the calls of a method of the client: with its refusal where the arguments are wrong, else by the call. */
-function answering(name: string, { length: required }: Method) {
+function answering({ name, method, client }: { name: string; method: Method; client: Client }) {
   // The arguments behind these have defaults.
-  const takes = { required, takesBytes: name === "transfer.import" };
-  return async (args: unknown[], call: Call): Promise<Remote<unknown>> => {
+  const takes = { required: method.length, takesBytes: name === "transfer.import" };
+  return async (args: unknown[], call: Call): Promise<Answer> => {
     const fault = faultOf({ args, ...takes });
-    return fault === undefined ? answerOf(call) : { ok: false, error: refusalOfFault(name, fault) };
+    return fault === undefined ? answerOf(call, client) : { ok: false, error: refusalOfFault(name, fault) };
   };
 }
 
 /** The outcome of a call as data: of an error only its message would cross. */
-async function answerOf(call: Call): Promise<Remote<unknown>> {
+async function answerOf(call: Call, client: Client): Promise<Answer> {
   try {
     const value = call(false);
     // Items of which none was asked for have sent nothing. Nobody but Cairn can retry a later page.
     return { ok: true, value: isItems(value) ? await linesOf(call({}) as Items) : await value };
   } catch (error) {
-    return { ok: false, error: refusalOf(error) };
+    return { ok: false, error: client.refusalOf(error) ?? unexpected(client.causeOf(error)) };
   }
 }
 
@@ -121,17 +132,9 @@ function refusalOfFault(name: string, { path, message }: Fault): Refusal {
   };
 }
 
-function refusalOf(error: unknown): Refusal {
-  // Below 400 no route refused anything: it was not reached, or its answer was not understood.
-  if (isCairnError(error) && error.status >= 400) {
-    const { code, message, status, details, requestId, retryAfter } = error;
-    return { code, message: message.slice(`${code}: `.length), status, details, requestId, retryAfter };
-  }
-  // The client names itself where it refuses an argument or an option; any other `TypeError` is a fault of Cairn.
-  if (error instanceof TypeError && error.message.startsWith("cairn: "))
-    return { ...UNANSWERED, code: "invalid_request", message: error.message, status: 400 };
+function unexpected(error: unknown): Refusal {
   const requestId = crypto.randomUUID();
-  const code = codeOfUnexpected(isCairnError(error) ? (error.cause ?? error) : error, requestId);
+  const code = codeOfUnexpected(error, requestId);
   const [status, message] = errors[code];
   return { ...UNANSWERED, code, message, status, requestId };
 }

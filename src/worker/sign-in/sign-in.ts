@@ -1,13 +1,11 @@
-import type { Context } from "hono";
 import type { OAuthAuthorizationServer } from "@cloudflare/workers-oauth-provider";
 import { BoundedCache } from "../../domain/bounded-cache.ts";
 import { fail, ok, type Result } from "../../domain/errors.ts";
 import { d1Result } from "../../platform/d1/d1-result.ts";
 import type { SignIns, SignInStore } from "../../platform/d1/sign-ins.ts";
 import type { Caller, Verified } from "../auth/claims.ts";
-import { safeUrl, type SignInSettings } from "../auth/login-settings.ts";
+import type { SignInSettings } from "../auth/login-settings.ts";
 import type { RevocationList } from "../auth/revocation-list.ts";
-import type { AppEnv } from "../http/context.ts";
 import { IdentityProvider } from "./identity-provider.ts";
 
 /** The life of a checked token in this isolate, as of any token. */
@@ -49,17 +47,6 @@ export const PATHS = {
 /** The resource that tokens are for: the MCP endpoint of this name of the deployment. */
 export const resourceAt = (origin: string): string => `${origin}/mcp`;
 export const resourceMetadataAt = (origin: string): string => `${origin}${PATHS.resource}/mcp`;
-
-/**
- * The sign-in at the name by which a call comes; null where people cannot sign in. Below the path of another Worker, the addresses
- * that the protocol fixes are not Cairn's. Without https a token could be read on its way, except on this machine.
- */
-export function signInAt(c: Context<AppEnv>): { signIn: SignInServer; origin: string } | null {
-  const { signIn } = c.get("services");
-  if (signIn === null || c.get("basePath") !== "" || c.get("bound") !== undefined) return null;
-  const { origin } = new URL(c.req.url);
-  return safeUrl(origin) === null ? null : { signIn, origin };
-}
 
 /** The tenant's own tokens are JWTs, which have no colon. */
 export const isSignInToken = (token: string): boolean => token.includes(":");

@@ -1,6 +1,7 @@
 // The methods of the entrypoint `Memory`, which are those of the client. The access tests call each of them, too.
 import { describe, expect, it, vi } from "vitest";
 import type { Memory, Remote } from "#client/entrypoint.ts";
+import { clientInWorker } from "#client/in-worker.ts";
 import { type Cairn, cairn } from "#client/index.ts";
 import { methods as methodOf } from "../../../packages/client/test/methods.ts";
 import type { BindingAnswer, BindingCall } from "../../../src/domain/binding.ts";
@@ -25,7 +26,7 @@ const methods = Object.entries(parts).flatMap(([name, part]) =>
     : namesOn(Object.getPrototypeOf(part)).map((method) => `${name}.${method}`),
 );
 
-const Entrypoint = memoryOf(() => Promise.reject(new Error("no call")));
+const Entrypoint = memoryOf<Memory>(() => Promise.reject(new Error("no call")), clientInWorker());
 
 function valueOf<T>(answer: Remote<T>): T {
   if (!answer.ok) throw new Error(answer.error.message);
@@ -299,7 +300,10 @@ describe("stream pages of which one fails midway", () => {
     class Here {
       call = call;
     }
-    addMethods(Here, { ...realTime, sleep: async () => undefined, after: () => () => undefined });
+    addMethods(
+      Here,
+      clientInWorker({ ...realTime, sleep: async () => undefined, after: () => () => undefined }),
+    );
     const kv: Memory["kv"] = Reflect.get(Here.prototype, "kv", { call });
     return new Response(valueOf(await kv.all("alice"))).text();
   };

@@ -4,7 +4,6 @@ import type { BatchOperation, Cairn, Message, StoredMessage } from "../../../cli
 import { batchesBySize } from "../calls/batches-by-size.ts";
 import { slices } from "../calls/slices.ts";
 import { keyPartOf } from "./records.ts";
-import type { Appending } from "./thread-records.ts";
 import { firstSeqOf, messageOf, storedOf, withFirst } from "./stored-message.ts";
 import { sha256Hex } from "../../../../src/domain/hash.ts";
 
@@ -16,6 +15,8 @@ type Conversation = {
   /** Messages moved from or to this thread; it may hold some that belong to another. */
   moved?: true | undefined;
 };
+/** The operations of a save, and the times of its messages in order. */
+export type Appending = { operations: readonly BatchOperation[]; times: readonly number[] };
 type Spot = { cairnThread: string; seq: number };
 /**
  * A message's location and hash; after a move, its former location too. `first`: the seq of its first version in this Cairn

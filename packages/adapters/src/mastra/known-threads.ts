@@ -1,5 +1,19 @@
 import { BoundedCache } from "../../../../src/domain/bounded-cache.ts";
-import type { ThreadRecord } from "./thread-records.ts";
+import type { StorageThreadType } from "@mastra/core/memory";
+import type { Timed } from "./with-dates.ts";
+
+/** A thread as its entry holds it; without `thread` if messages came before it was saved. */
+export type ThreadRecord = {
+  id: string;
+  cairnThread: string;
+  thread?: Timed<StorageThreadType>;
+  /** The time of its newest message, appended or about to be, in milliseconds since the epoch. */
+  newestAt?: number;
+  /** An older message may follow a newer one: the last messages of the Cairn thread may not be the newest. */
+  outOfOrder?: true;
+  /** Messages moved, or are about to move, between this thread and others. */
+  moved?: true;
+};
 
 /** A thread as a storage last read or wrote it. */
 export type Known = {

@@ -25,7 +25,8 @@ import { ObservationalStorage } from "./observational-storage.ts";
 import { ResourceRecords } from "./resource-records.ts";
 import { clonedMessages, cloneOf } from "./thread-clone.ts";
 import { threadPage, THREADS_PER_PAGE } from "./thread-page.ts";
-import { threadIn, type ThreadRecord, ThreadRecords } from "./thread-records.ts";
+import type { ThreadRecord } from "./known-threads.ts";
+import { threadIn, ThreadRecords } from "./thread-records.ts";
 import { merged, type MessageUpdate } from "./updated-message.ts";
 
 /**

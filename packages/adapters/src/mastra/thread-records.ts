@@ -1,31 +1,16 @@
 import { truncateUtf8 } from "../bytes/truncate-utf8.ts";
 import type { StorageThreadType } from "@mastra/core/memory";
-import type { BatchOperation, Cairn, StoredMessage } from "../../../client/src/index.ts";
+import type { Cairn, StoredMessage } from "../../../client/src/index.ts";
 import { hasCode } from "../../../client/src/error.ts";
-import { unlessMissing } from "./conversations.ts";
-import { KnownThreads } from "./known-threads.ts";
+import { type Appending, unlessMissing } from "./conversations.ts";
+import { KnownThreads, type ThreadRecord } from "./known-threads.ts";
 import { withDates, type Timed } from "./with-dates.ts";
 import { Records } from "./records.ts";
-
-/** A thread as its entry holds it; without `thread` if messages came before it was saved. */
-export type ThreadRecord = {
-  id: string;
-  cairnThread: string;
-  thread?: Timed<StorageThreadType>;
-  /** The time of its newest message, appended or about to be, in milliseconds since the epoch. */
-  newestAt?: number;
-  /** An older message may follow a newer one: the last messages of the Cairn thread may not be the newest. */
-  outOfOrder?: true;
-  /** Messages moved, or are about to move, between this thread and others. */
-  moved?: true;
-};
 
 type Change = { title?: string; metadata?: Record<string, unknown> };
 
 /** `isAll`: there are no other messages. */
 type WithLast = { record: ThreadRecord | null; last?: { items: readonly StoredMessage[]; isAll: boolean } };
-/** The operations of a save, and the times of its messages in order. */
-export type Appending = { operations: readonly BatchOperation[]; times: readonly number[] };
 
 /** The most messages of one call. */
 const MESSAGES = 1_000;

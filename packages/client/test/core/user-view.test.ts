@@ -1,7 +1,7 @@
 // The calls for one user: the same requests as those of the flat calls.
 import { expect, expectTypeOf, it } from "vitest";
 import type { Cairn } from "../../src/cairn.ts";
-import type { UserView } from "../../src/user-view.ts";
+import type { UserView } from "../../src/cairn.ts";
 import { faked } from "./faked.ts";
 
 const USER = "ann/é";
