@@ -9,7 +9,7 @@ export class BoundedCache<V> {
   readonly #size: number;
   readonly #bound: Bound<V> | null;
   readonly #values = new Map<string, V>();
-  #held = 0;
+  #total = 0;
 
   constructor(size: number, bound: Bound<V> | null = null) {
     this.#size = size;
@@ -23,10 +23,10 @@ export class BoundedCache<V> {
   set(key: string, value: V): void {
     this.#delete(key);
     this.#values.set(key, value);
-    this.#held += this.#weight(key, value);
+    this.#total += this.#weight(key, value);
     // A Map is in the order of insertion: the first key is the oldest.
     for (const oldest of this.#values.keys()) {
-      if (this.#values.size <= this.#size && this.#held <= (this.#bound?.most ?? Infinity)) return;
+      if (this.#values.size <= this.#size && this.#total <= (this.#bound?.most ?? Infinity)) return;
       this.#delete(oldest);
     }
   }
@@ -34,7 +34,7 @@ export class BoundedCache<V> {
   #delete(key: string): void {
     const value = this.#values.get(key);
     if (value === undefined) return;
-    this.#held -= this.#weight(key, value);
+    this.#total -= this.#weight(key, value);
     this.#values.delete(key);
   }
 

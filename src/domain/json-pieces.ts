@@ -1,3 +1,5 @@
+import { concatBytes } from "./concat-bytes.ts";
+
 /** A JSON document in pieces: text, and values that are JSON in UTF-8 already and go out as they are. */
 export type JsonPieces = (string | Uint8Array)[];
 
@@ -7,14 +9,7 @@ const encoder = new TextEncoder();
 export function inUtf8(pieces: JsonPieces): Uint8Array {
   const [only] = pieces;
   if (pieces.length === 1 && only instanceof Uint8Array) return only;
-  const parts = encodedParts(pieces);
-  const whole = new Uint8Array(parts.reduce((bytes, { byteLength }) => bytes + byteLength, 0));
-  let start = 0;
-  for (const part of parts) {
-    whole.set(part, start);
-    start += part.byteLength;
-  }
-  return whole;
+  return concatBytes(encodedParts(pieces));
 }
 
 /** All text is encoded in one call, which is what a call costs: a page of 50 messages has a hundred pieces of text. */

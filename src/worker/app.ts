@@ -12,7 +12,7 @@ import { RecallIds } from "./auth/recall-ids.ts";
 import { signingKeysOf } from "./auth/verify-own.ts";
 import { description, license, version } from "../../package.json";
 import { type Bindings, type Ports, portsOf } from "../platform/bindings.ts";
-import { AUDIT_DAYS, auditDaysOf, consoleOf, rateLimitsOf, settingProblems } from "./settings.ts";
+import { AUDIT_DAYS, auditDaysOf, consoleOf, originsOf, rateLimitsOf, settingProblems } from "./settings.ts";
 import { ownerKeyOf } from "../domain/entry-parts.ts";
 import { QueryVectorCache } from "../platform/embeddings/query-vector-cache.ts";
 import { requireProps, requireSecret } from "./http/authenticate.ts";
@@ -180,11 +180,7 @@ export function services(env: Bindings, ports: Ports): Services {
     ...ports,
     revoked,
     embedder: new QueryVectorCache(ports.embedder),
-    corsOrigins: (env.CORS_ORIGINS ?? "")
-      .split(",")
-      // Origins have no slash at the end, though people write one.
-      .map((origin) => origin.trim().replace(/\/$/, ""))
-      .filter((origin) => origin !== ""),
+    corsOrigins: originsOf(env),
     loggedOrigins: new Set(),
     ...(env.CAIRN_SECRET !== undefined && { secret: env.CAIRN_SECRET }),
     authenticator: new Authenticator({

@@ -15,22 +15,23 @@ export const auditDaysOf = (env: Bindings): number | null => daysOf(env.AUDIT_DA
 export type ConsoleSettings = { issuer?: string; cookie?: true };
 /** The console's demands on its users; null if it is off. */
 export function consoleOf(env: Bindings): ConsoleSettings | null {
-  const { CONSOLE: given = "", CONSOLE_COOKIE: kept = "" } = env;
-  const cookie = kept === "on" && { cookie: true as const };
-  if (given === "") return { ...cookie };
+  const { CONSOLE: mode = "", CONSOLE_COOKIE: keeps = "" } = env;
+  const cookie = keeps === "on" && { cookie: true as const };
+  if (mode === "") return { ...cookie };
   const { settings: logins } = loginSettingsOf(env);
   // A setting that is wrong must not open what somebody meant to close.
-  return given === "logins" && logins != null ? { issuer: logins.issuer, ...cookie } : null;
+  return mode === "logins" && logins != null ? { issuer: logins.issuer, ...cookie } : null;
 }
 
+/** Origins have no slash at the end, though people write one. */
+export const originsOf = ({ CORS_ORIGINS: list = "" }: Bindings): string[] =>
+  list.split(",").flatMap((one) => one.trim().replace(/\/$/, "") || []);
+
 /** Finds origins that no browser ever sends. */
-function originProblems({ CORS_ORIGINS: given = "" }: Bindings): string[] {
-  const odd = given
-    .split(",")
-    .map((one) => one.trim().replace(/\/$/, ""))
-    .filter((one) => one !== "" && one !== "*" && !isOrigin(one));
-  return odd.map((one) => `CORS_ORIGINS has ${one}, which is not an origin such as https://app.example`);
-}
+const originProblems = (env: Bindings): string[] =>
+  originsOf(env)
+    .filter((one) => one !== "*" && !isOrigin(one))
+    .map((one) => `CORS_ORIGINS has ${one}, which is not an origin such as https://app.example`);
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 

@@ -12,17 +12,17 @@ export const atMost = (max: number, what = String(max)) =>
   [(list: readonly unknown[]) => list.length <= max, overLimit(`holds more than ${what}`)] as const;
 
 type Refinement = [
-  isGood: (given: Readonly<Record<string, unknown>>) => boolean,
+  isGood: (fields: Readonly<Record<string, unknown>>) => boolean,
   { path: string[]; error: string },
 ];
 /** Arguments of `refine` for a field that goes only with another one. */
 export const goesWith = (field: string, other: string, error: string): Refinement => [
-  (given) => given[field] === undefined || given[other] !== undefined,
+  (fields) => fields[field] === undefined || fields[other] !== undefined,
   { path: [field], error },
 ];
 /** The same for a field that does not go with another one. */
 export const excludes = (field: string, other: string, error: string): Refinement => [
-  (given) => given[field] === undefined || given[other] === undefined,
+  (fields) => fields[field] === undefined || fields[other] === undefined,
   { path: [field], error },
 ];
 
@@ -62,7 +62,7 @@ export const boundedInt = ({ min, max }: { min: number; max: number }) =>
 export const several = <T extends z.ZodType>(one: T, max: number) =>
   z
     .preprocess(
-      (given) => (Array.isArray(given) || given === undefined ? given : [given]),
+      (value) => (Array.isArray(value) || value === undefined ? value : [value]),
       z.array(one).max(max).optional(),
     )
     .openapi({ type: "array", items: { type: "string" } });

@@ -33,7 +33,7 @@ export const retention = age.describe(
 const speaker = text(limits.speaker);
 /** Names of users of a thread that are those of its owner. */
 export const owners = z
-  .array(speaker.refine((given) => given.trim() !== "", "is blank"))
+  .array(speaker.refine((one) => one.trim() !== "", "is blank"))
   .min(1)
   .max(limits.ownerNames);
 
@@ -115,20 +115,14 @@ export const ThreadList = pageShape(Thread).openapi("ThreadList");
 export type Message = { role: string; content?: unknown; parts?: unknown; [field: string]: unknown };
 
 /** Why the name of a user's message names nobody; null if it may. Stored messages have any. */
-export function speakerFault(given: Message) {
-  if (given.role !== "user") return null;
-  const found = (["name", "speaker"] as const).find((one) => given[one] !== undefined && given[one] !== null);
-  if (found === undefined) return null;
-  const value = given[found];
+export function speakerFault(one: Message) {
+  if (one.role !== "user") return null;
+  const field = (["name", "speaker"] as const).find((which) => (one[which] ?? null) !== null);
+  if (field === undefined) return null;
+  const value = one[field];
   if (typeof value === "string" && !isWithin(value, limits.speaker))
-    return {
-      field: found,
-      message: `is longer than ${limits.speaker} bytes of UTF-8`,
-      params: OVER_LIMIT,
-    };
-  return speakerOf(given) === null
-    ? { field: found, message: "is no name: leave it out, or name who speaks" }
-    : null;
+    return { field, message: `is longer than ${limits.speaker} bytes of UTF-8`, params: OVER_LIMIT };
+  return speakerOf(one) === null ? { field, message: "is no name: leave it out, or name who speaks" } : null;
 }
 
 const INSTEAD = ["tool_calls", "toolCalls", "function_call", "refusal", "audio"];

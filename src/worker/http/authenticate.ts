@@ -38,8 +38,8 @@ export const requireProps: Middleware = (c, next) => {
 
 /** Finds the caller of a call over HTTP, from `Authorization: Bearer <token>`, whose token may be in the console's cookie. */
 export const authenticate: Middleware = authenticateBy(async (c, bearer) => {
-  const found = standsForCookie(bearer) ? await tokenOfBearer(c, bearer) : ok(bearer);
-  return found.ok ? ownTokens(c, found.value) : found;
+  const inHeader = standsForCookie(bearer) ? await tokenOfBearer(c, bearer) : ok(bearer);
+  return inHeader.ok ? ownTokens(c, inHeader.value) : inHeader;
 });
 
 /** The same for MCP: the token may be of a sign-in, which opens nothing else. A caller without one is told where to sign in. */

@@ -1,6 +1,7 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { type Precondition, holds } from "../../domain/conditions.ts";
+import { present } from "../../domain/present.ts";
 import { fail, invalidField } from "../../domain/errors.ts";
 import type { AppEnv } from "./context.ts";
 import type { conditionHeaders } from "./describe.ts";
@@ -24,9 +25,9 @@ export function refusePreconditions(request?: RouteConfig["request"]): Middlewar
   const described = request?.headers instanceof z.ZodObject ? request.headers.shape : {};
   const unsupported = PRECONDITIONS.filter((header) => !(header.toLowerCase() in described));
   return (c, next) => {
-    const given = unsupported.filter((header) => c.req.header(header) !== undefined);
-    if (given.length === 0) return next();
-    const details = given.map((header) => ({ path: `header.${header}`, message: "is not supported here" }));
+    const headers = unsupported.filter((header) => c.req.header(header) !== undefined);
+    if (headers.length === 0) return next();
+    const details = headers.map((header) => ({ path: `header.${header}`, message: "is not supported here" }));
     throw new Refusal(fail("precondition_unsupported", { details }));
   };
 }
@@ -36,10 +37,10 @@ export function refusePreconditions(request?: RouteConfig["request"]): Middlewar
  * proxy writes it) counts as strong, against RFC 9110 (section 13.1.1): here each write has its own version.
  */
 export function conditionOf(c: Context<AppEnv, string, Validated>): Precondition {
-  const given = c.req.valid("header");
-  const ifMatch = versions(given["if-match"], "If-Match");
-  const ifNoneMatch = versions(given["if-none-match"], "If-None-Match");
-  return { ...(ifMatch && { ifMatch }), ...(ifNoneMatch && { ifNoneMatch }) };
+  const headers = c.req.valid("header");
+  const ifMatch = versions(headers["if-match"], "If-Match");
+  const ifNoneMatch = versions(headers["if-none-match"], "If-None-Match");
+  return present({ ifMatch, ifNoneMatch });
 }
 
 /** Checks a GET's condition against the current version (null: none). Throws 412; true means 304. */
@@ -48,14 +49,11 @@ export function isNotModified({ ifMatch, ifNoneMatch }: Precondition, version: s
   return version !== null && ifNoneMatch !== undefined && !holds({ ifNoneMatch }, version);
 }
 
-function versions(
-  given: string | undefined,
-  header: "If-Match" | "If-None-Match",
-): "any" | string[] | undefined {
-  if (given === undefined) return undefined;
-  if (given.trim() === "*") return "any";
-  if (!ETAGS.test(given))
+function versions(value: string | undefined, header: string): "any" | string[] | undefined {
+  if (value === undefined) return undefined;
+  if (value.trim() === "*") return "any";
+  if (!ETAGS.test(value))
     throw new Refusal(invalidField(`header.${header}`, 'must be * or a list of versions in quotes, as "v1"'));
-  const tags = given.split(",").map((tag) => tag.trim());
+  const tags = value.split(",").map((tag) => tag.trim());
   return tags.map((tag) => tag.replace(/^(W\/)?"|"$/g, ""));
 }

@@ -10,8 +10,8 @@ const REQUEST_ID = /^[\w\-=]{1,128}$/;
 /** Adds to every answer, failures too: the request id, the timings, CORS and security headers. */
 export const envelope = createMiddleware<AppEnv>(async function envelope(c, next) {
   const started = performance.now();
-  const given = c.req.header("X-Request-Id");
-  const requestId = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  const callers = c.req.header("X-Request-Id");
+  const requestId = callers !== undefined && REQUEST_ID.test(callers) ? callers : crypto.randomUUID();
   c.set("requestId", requestId);
   // No browser reads the answer.
   if (c.get("bound") !== undefined) {

@@ -152,9 +152,9 @@ function timedPort<T extends object>(
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== "function") return method;
-      return (...given: unknown[]): unknown => {
+      return (...args: unknown[]): unknown => {
         const from = call.elapsed();
-        const answer: unknown = Reflect.apply(method, target, given);
+        const answer: unknown = Reflect.apply(method, target, args);
         const settled = (failure: string | null) =>
           call.waited({ part, name: `${of}.${String(name)}`, from, to: call.elapsed(), failure });
         // The answer itself is handed on: one over RPC is more than a promise.

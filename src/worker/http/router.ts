@@ -40,20 +40,20 @@ export type Router = Declares & OpenAPIHono<AppEnv>;
 export function newRouter(tag = "other"): Router {
   const hono = new OpenAPIHono<AppEnv>({ getPath: routedPath });
   // Replaces the framework's method: adds the guards, `failures`, the audit, refused preconditions and `validation`.
-  const openapi = (given: RouteConfig & Partial<RouteAccess>, handler: Handler<AppEnv>): Router => {
-    const access = declaredAccess(given);
-    const request = { query: noQuery, ...given.request };
-    const described = documentedPart({ ...given, request, responses: { ...given.responses, ...failures } });
+  const openapi = (config: RouteConfig & Partial<RouteAccess>, handler: Handler<AppEnv>): Router => {
+    const access = declaredAccess(config);
+    const request = { query: noQuery, ...config.request };
+    const described = documentedPart({ ...config, request, responses: { ...config.responses, ...failures } });
     hono.openAPIRegistry.registerPath({ tags: [tag], ...described });
     const declaration = {
-      ...declarationOf(given, access),
-      isAudited: isAudited(given, access),
+      ...declarationOf(config, access),
+      isAudited: isAudited(config, access),
       isDocumented: true,
     };
     hono.on(
-      [given.method],
-      [honoPath(given.path)],
-      ...guardsOf(declaration, access, [given.middleware ?? []].flat()),
+      [config.method],
+      [honoPath(config.path)],
+      ...guardsOf(declaration, access, [config.middleware ?? []].flat()),
       // Monitors and fetchers of keys send conditions by themselves: a public route reads, and may ignore them.
       ...(access.scope === "open" ? [] : [refusePreconditions(request)]),
       validation(request),
@@ -61,9 +61,9 @@ export function newRouter(tag = "other"): Router {
     );
     return router;
   };
-  const answer = (given: RouteConfig & Partial<RouteAccess>, answerer: Answerer<RouteConfig>): Router => {
-    const status = [200, 201, 202].find((code) => code in given.responses);
-    return openapi(given, async (c) => {
+  const answer = (config: RouteConfig & Partial<RouteAccess>, answerer: Answerer<RouteConfig>): Router => {
+    const status = [200, 201, 202].find((code) => code in config.responses);
+    return openapi(config, async (c) => {
       const value = await answerer(c, c.get("services"));
       return status === undefined ? c.body(null, 204) : c.json(value, status as 200);
     });
@@ -107,9 +107,9 @@ const declarationOf = (
 });
 
 /** The route without its access, which the document says as `security`. Fields keep their order. */
-const documentedPart = (given: RouteConfig & Partial<RouteAccess>): RouteConfig =>
+const documentedPart = (config: RouteConfig & Partial<RouteAccess>): RouteConfig =>
   Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+    Object.entries(config).flatMap(([name, value]): [string, unknown][] => {
       if (name === "scope") return [["security", value === "open" ? [] : [{ bearer: [value] }]]];
       return ["owner", "payload", "bodyBytes", "middleware"].includes(name) ? [] : [[name, value]];
     }),

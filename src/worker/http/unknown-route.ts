@@ -22,13 +22,13 @@ const MOST_EDITS = 4;
 /** Names the route that is probably meant: the one with the fewest edits, and of these one with the method. */
 function nearestTo(pathname: string, method: string, routes: readonly Route[]): { message?: string } {
   if (pathname.length > MOST_CHARACTERS) return {};
-  const found = [pathname, `/v1${pathname}`].flatMap((path) =>
+  const candidates = [pathname, `/v1${pathname}`].flatMap((path) =>
     routes.map((route) => ({
       route,
       edits: editsOf(path.replace(/\/$/, ""), route.path) + (route.method === method ? 0 : 0.5),
     })),
   );
-  const [nearest] = found.toSorted((a, b) => a.edits - b.edits);
+  const [nearest] = candidates.toSorted((a, b) => a.edits - b.edits);
   if (nearest === undefined || nearest.edits > MOST_EDITS) return {};
   const path = nearest.route.path.replaceAll(/:([^/{]+)(?:\{[^}]*\})?/g, "{$1}");
   return { message: `There is no such route. Did you mean ${nearest.route.method} ${path}?` };
@@ -36,11 +36,11 @@ function nearestTo(pathname: string, method: string, routes: readonly Route[]): 
 
 /** The edits of the fixed segments; infinite for a path of another form. */
 function editsOf(pathname: string, path: string): number {
-  const [given, known] = [pathname.split("/"), path.split("/")];
-  if (given.length !== known.length || given.length > MOST_SEGMENTS) return Infinity;
+  const [segments, known] = [pathname.split("/"), path.split("/")];
+  if (segments.length !== known.length || segments.length > MOST_SEGMENTS) return Infinity;
   let edits = 0;
   for (const [i, segment] of known.entries()) {
-    const one = given[i] ?? "";
+    const one = segments[i] ?? "";
     if (segment.startsWith(":") ? one !== "" : one === segment) continue;
     const here = segment.startsWith(":") ? Infinity : editsBetween(one, segment);
     // Half of a word is another word.

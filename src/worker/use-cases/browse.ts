@@ -49,8 +49,8 @@ export async function getMemory(
 ): Promise<Result<Memory>> {
   const { records, userMemory, now } = needs;
   const row = await ofEitherId(needs, owner, id, async (one) => {
-    const found = await d1Result(() => records.get(owner, one, momentOf(now(), at)));
-    return found.ok && found.value === undefined ? fail("not_found") : found;
+    const result = await d1Result(() => records.get(owner, one, momentOf(now(), at)));
+    return result.ok && result.value === undefined ? fail("not_found") : result;
   });
   if (!row.ok) return row;
   if (row.value === undefined) return fail("not_found");
@@ -93,10 +93,10 @@ async function ofEitherId<T>(
   id: string,
   read: (id: string) => Promise<Result<T>>,
 ): Promise<Result<T>> {
-  const found = await read(id);
-  if (found.ok || (found.code !== "not_found" && found.code !== "invalid_cursor")) return found;
+  const result = await read(id);
+  if (result.ok || (result.code !== "not_found" && result.code !== "invalid_cursor")) return result;
   const became = await userMemory(owner).memoryIdOf(id);
-  return became === null || became === id ? found : read(became);
+  return became === null || became === id ? result : read(became);
 }
 
 const momentOf = (now: number, { asOf, validAt }: At): Moment => ({ now, ...present({ asOf, validAt }) });
