@@ -1,4 +1,4 @@
-import { SqlStore } from "./sql-store.ts";
+import { SqlStore } from "../../storage/sql.ts";
 
 /**
  * Counts the erasures of the user, and keeps the last version that they took. The first epoch is the time at which the storage was

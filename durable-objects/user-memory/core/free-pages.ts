@@ -1,5 +1,5 @@
 import { turn } from "../../../src/platform/turn.ts";
-import { SqlStore } from "./sql-store.ts";
+import { SqlStore } from "../../storage/sql.ts";
 
 /** The peak is stored in steps: a growing object does not write it in each alarm. */
 const PEAK_STEP = 256 * 1024;

@@ -1,6 +1,6 @@
 import type { Erasable, ErasedData } from "./erasable.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import { SqlStore } from "./sql-store.ts";
+import { SqlStore } from "../../storage/sql.ts";
 
 /** Delay of a new user's row in the catalogue, unless a write of a thread or of memories brings it before. */
 export const CATALOGUE_WITHIN_MS = { entry: 60_000, memory: 24 * 3600_000, thread: 0 } as const;

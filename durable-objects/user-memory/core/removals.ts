@@ -1,4 +1,4 @@
-import { SqlStore } from "./sql-store.ts";
+import { SqlStore } from "../../storage/sql.ts";
 
 /** The two orders of a user's changes: of memories, by their versions, and of threads. */
 export type ChangeOrder = "memory" | "thread";

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
 import { type RetentionPlan, planOf } from "../../../src/domain/retention.ts";
 import type { Retention, RetentionCounts, UserRetention } from "../../../src/domain/schema/retention.ts";
-import { SqlStore } from "./sql-store.ts";
+import { SqlStore } from "../../storage/sql.ts";
 
 /** The data that one event of the audit log counts. */
 export const RETAINED = ["threads", "messages", "memories"] as const satisfies (keyof RetentionCounts)[];

@@ -1,5 +1,5 @@
 import { type PositionRange, positionOf, threadNumberOf } from "./position.ts";
-import { SqlStore } from "./sql-store.ts";
+import { SqlStore } from "../../storage/sql.ts";
 
 /** An SQL condition: no tombstone covers the document with this number, an SQL expression. */
 export const notTombstoned = (n: string): string =>

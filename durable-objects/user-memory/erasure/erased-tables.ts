@@ -1,6 +1,5 @@
-import { raw } from "../../storage/sql.ts";
+import { raw, SqlStore } from "../../storage/sql.ts";
 import type { ErasureEpoch } from "../core/erasure-epoch.ts";
-import { SqlStore } from "../core/sql-store.ts";
 import { MODEL_NAME, type VectorName } from "../search-index/vector-rows.ts";
 
 /**

@@ -9,8 +9,7 @@ import {
   type PositionRange,
   threadNumberOf,
 } from "../core/position.ts";
-import { raw } from "../../storage/sql.ts";
-import { SqlStore } from "../core/sql-store.ts";
+import { raw, SqlStore } from "../../storage/sql.ts";
 import { inChunks, UNSETTLED } from "../vectorize/vector-outbox-rows.ts";
 
 /** The target of an erasure: all data of the user up to here, a thread, or the memories of a scope up to a version. */

@@ -2,8 +2,7 @@ import { msOf } from "../../../src/domain/retention.ts";
 import { PINNED } from "../../../src/domain/context/layers/order.ts";
 import { memoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { RetentionRule } from "../../../src/domain/schema/retention.ts";
-import { part, raw, type SqlPart } from "../../storage/sql.ts";
-import { SqlStore } from "../core/sql-store.ts";
+import { part, raw, type SqlPart, SqlStore } from "../../storage/sql.ts";
 
 /** A memory is as old as its last version. */
 const LAST = raw(

@@ -2,8 +2,7 @@ import { FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import type { KeptAnswer } from "../../storage/idempotency-store.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
-import { part } from "../../storage/sql.ts";
-import { SqlStore } from "../core/sql-store.ts";
+import { part, SqlStore } from "../../storage/sql.ts";
 
 /** A write of memories that D1 has not confirmed yet. Applying it twice is the same as once. */
 export type Intent = {

@@ -1,7 +1,6 @@
 import type { Owner } from "../../../src/domain/memory/record.ts";
 import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
-import { raw } from "../../storage/sql.ts";
-import { SqlStore } from "../core/sql-store.ts";
+import { raw, SqlStore } from "../../storage/sql.ts";
 
 /** The numbers and times of the writes of one owner's memories. Owns the SQL of `memory_clock`. */
 export class MemoryClock extends SqlStore {

@@ -3,9 +3,8 @@ import { embeddedText } from "../../../src/domain/memory/search-text.ts";
 import { normalise } from "../../../src/domain/memory/normalise.ts";
 import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { part, raw, type SqlPart } from "../../storage/sql.ts";
+import { part, raw, type SqlPart, SqlStore } from "../../storage/sql.ts";
 import { chosenFrom, narrowest, toSqlCondition } from "../core/sql-condition.ts";
-import { SqlStore } from "../core/sql-store.ts";
 import type { Document, DocumentSource } from "../search-index/documents.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 

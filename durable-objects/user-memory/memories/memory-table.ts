@@ -10,9 +10,8 @@ import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platf
 import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed-columns.ts";
 import { thingOf } from "../../../src/domain/memory/opposites.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { part, raw, type SqlPart } from "../../storage/sql.ts";
+import { part, raw, type SqlPart, SqlStore } from "../../storage/sql.ts";
 import { chosenFrom, toSqlCondition } from "../core/sql-condition.ts";
-import { SqlStore } from "../core/sql-store.ts";
 import type { Removals } from "../core/removals.ts";
 import { MemoryClock } from "./memory-clock.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";

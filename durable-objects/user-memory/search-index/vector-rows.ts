@@ -1,8 +1,7 @@
 import type { Quantised } from "../../../src/platform/vectors/int8.ts";
 import { FIRST_POSITION, type PositionRange } from "../core/position.ts";
-import { part, raw, type SqlPart } from "../../storage/sql.ts";
+import { part, raw, type SqlPart, SqlStore } from "../../storage/sql.ts";
 import { chosenFrom } from "../core/sql-condition.ts";
-import { SqlStore } from "../core/sql-store.ts";
 
 /** A document's vector in the space of one model. */
 export type VectorName = { n: number; model: string };

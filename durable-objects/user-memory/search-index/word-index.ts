@@ -2,8 +2,7 @@ import { indexedText } from "../../../src/domain/ranking/question.ts";
 import type { Term } from "../../../src/domain/ranking/spelling.ts";
 import type { Scored } from "../../../src/platform/vectors/vector-table.ts";
 import type { PositionRange } from "../core/position.ts";
-import { raw, type SqlPart } from "../../storage/sql.ts";
-import { SqlStore } from "../core/sql-store.ts";
+import { raw, type SqlPart, SqlStore } from "../../storage/sql.ts";
 
 /** FTS5 keeps the numbers of deleted documents in rows of `words_data` with an `id` from here on (`FTS5_TOMBSTONE_ROWID`). */
 const FIRST_TOMBSTONE = raw(String(2 ** 53));

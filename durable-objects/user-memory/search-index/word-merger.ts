@@ -1,6 +1,6 @@
 import type { AlarmScheduler } from "../../storage/alarm-scheduler.ts";
 import { turn } from "../../../src/platform/turn.ts";
-import { SqlStore } from "../core/sql-store.ts";
+import { SqlStore } from "../../storage/sql.ts";
 import type { WordIndex } from "./word-index.ts";
 
 type WordMergerDependencies = {

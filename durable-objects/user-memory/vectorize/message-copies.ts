@@ -1,5 +1,5 @@
 import type { UserHash } from "../../../src/domain/ids.ts";
-import { SqlStore } from "../core/sql-store.ts";
+import { SqlStore } from "../../storage/sql.ts";
 
 /** The models whose vectors of messages are mirrored to Vectorize. Owns the SQL of `message_copies`. */
 export class MessageCopies extends SqlStore {

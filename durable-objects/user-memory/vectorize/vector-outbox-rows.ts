@@ -1,7 +1,6 @@
 import { backOff, FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import { MEMORIES, MESSAGES, type PositionRange } from "../core/position.ts";
-import { part, raw, type SqlPart } from "../../storage/sql.ts";
-import { SqlStore } from "../core/sql-store.ts";
+import { part, raw, type SqlPart, SqlStore } from "../../storage/sql.ts";
 import type { VectorName } from "../search-index/vector-rows.ts";
 
 /** A vector whose copy in Vectorize differs from what is wanted, or was changed a moment ago. */

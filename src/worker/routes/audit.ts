@@ -60,6 +60,12 @@ const eventOf = (row: AuditRow): AuditedEvent => ({
   at: row.at,
   action: row.action,
   outcome: row.outcome,
-  ...present({ actor: row.actor, tokenId: row.tokenId, userHash: row.userHash, requestId: row.requestId }),
+  ...present({
+    actor: row.actor,
+    tokenId: row.tokenId,
+    userHash: row.userHash,
+    requestId: row.requestId,
+    about: row.about,
+  }),
   count: row.count,
 });

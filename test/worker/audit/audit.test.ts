@@ -198,6 +198,18 @@ it("lists page by page, newest first, and by time", async () => {
   expect((await listed("from=yesterday")).body.error.details[0].path).toBe("query.from");
 });
 
+it("tells which token was revoked", async () => {
+  const tokenId = crypto.randomUUID();
+  const requestId = crypto.randomUUID();
+  await call(`/v1/revocations/tokens/${tokenId}`, { method: "PUT", headers: { "X-Request-Id": requestId } });
+  const event = await until(async () =>
+    (await eventsOf(`action=${encodeURIComponent("PUT /v1/revocations/tokens/{tokenId}")}&limit=1000`)).find(
+      (one) => one["requestId"] === requestId,
+    ),
+  );
+  expect(event["about"]).toBe(tokenId);
+});
+
 it("is only for a token of all users with the scope admin", async () => {
   expect((await call("/v1/audit", { token: await token(newUser()) })).status).toBe(403);
   expect((await call("/v1/audit", { token: await token("*", ["read", "write"]) })).status).toBe(403);

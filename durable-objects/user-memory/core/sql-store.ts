@@ -1,1 +1,0 @@
-export { SqlStore } from "../../storage/sql.ts";
