@@ -1,7 +1,7 @@
 import { hidesSomething } from "../ingest/checks/characters.ts";
 import { holdsSecret } from "../ingest/checks/secrets.ts";
 import { GAP, ownWords, sentencesOf } from "../ingest/own-words.ts";
-import { STANDING_WORDS } from "../language/recall-words.ts";
+import { fieldsOf } from "../language/fields.ts";
 import { type MessageText, writtenText } from "../memory/message-text.ts";
 
 /** The passages of a message that say how its user wants to be answered from then on. `isOrder`: false for a preference alone. */
@@ -30,7 +30,7 @@ const END = String.raw`(?![\p{L}\p{N}'])`;
 const START = String.raw`(?<![\p{L}\p{N}'])`;
 const rule = (source: string, flags = "iu"): RegExp => new RegExp(source, flags);
 
-const RULES: readonly Rule[] = STANDING_WORDS.map((words): Rule => {
+const RULES: readonly Rule[] = fieldsOf("standing").map((words): Rule => {
   const { frames, requests, therefore, always, onwards, asked, plainly, prefers, ends } = words;
   const frame = String.raw`(?:(?:${frames})${END}[\s,:!–-]*)`;
   const request = String.raw`(?:(?:${requests})${END}\s*)`;

@@ -1,9 +1,10 @@
-import { STANDING_WORDS } from "../language/recall-words.ts";
+import { fieldsOf } from "../language/fields.ts";
 import { standingValues } from "../language/words.ts";
 import { contentStems, stem } from "../memory/content-stems.ts";
 import { folded } from "../ranking/fold.ts";
 import type { Instruction } from "./item.ts";
 
+const STANDING_WORDS = fieldsOf("standing");
 /** Values of which one holds at a time. The name that follows "call me" is one. Folded. */
 const VALUES: readonly RegExp[] = standingValues.map(
   (kind) =>

@@ -1,5 +1,7 @@
 import { type Cue, has, read, type LanguageReading, readPart, withoutWords } from "../language/cues.ts";
+import { anyOf, fieldsOf } from "../language/fields.ts";
 
+const WRITING = fieldsOf("writing");
 /** A longer paragraph is taken for a pasted one: people write to an assistant in short ones. */
 const LONG_PARAGRAPH = 1_200;
 /** Characters of a message that are looked at. What is behind them shows no fact. */
@@ -25,9 +27,12 @@ const FENCED = /(`{3,}|~{3,})[\s\S]*?(?:\1|$)/gu;
 const PASTED: readonly RegExp[] = [
   /^-{2,}\s*\p{L}|(?:^|\s)[=#_*-]{3,}$/u,
   /^(?:<[a-z!/?]|\[[^\]]{2,}\]|\{|\[\s*[{"]|"[^"]+"\s*:|\/[/*]|https?:\/\/\S+$)/iu,
-  /^(?:from|to|cc|subject|date|sent|fwd?|von|an|betreff|de|à|objet|para|asunto|assunto|da|oggetto|van|onderwerp|от|кому|тема)\s*[:：]\s*\S/iu,
+  new RegExp(String.raw`^${anyOf(WRITING.map(({ headers }) => headers))}\s*[:：]\s*\S`, "iu"),
   /^\p{L}[\p{L}\p{M} .'-]{0,30}[([,]?\s*\d{1,2}[:.]\d{2}\s*(?:[ap]m)?[)\]]?\s*(?:[:：]|-(?!\s*\d))/iu,
-  /^(?:user|assistant|human|ai|bot|system|developer|tool|model|memory|facts?|profile)(?:\s*\([^)]*\))?\s*[:：>]/iu,
+  new RegExp(
+    String.raw`^${anyOf(WRITING.map(({ chatNames }) => chatNames))}(?:\s*\([^)]*\))?\s*[:：>]`,
+    "iu",
+  ),
 ];
 /** Lines that are quoted, data, code, or what an invented person does, by their form. */
 const MARKED_LINE =
@@ -156,11 +161,15 @@ function withoutQuotations(text: string): string {
 
 const isPasted = (line: string): boolean => PASTED.some((mark) => mark.test(line));
 
+const ABBREVIATION = anyOf(WRITING.map(({ abbreviations }) => abbreviations));
+const SENTENCE_END = new RegExp(
+  String.raw`(?=\s)(?<=(?<!\b(?:[A-Z]|${ABBREVIATION}))[.!?…。！？؟।]["'”’)\]]*)\s+|\n+|(?<=[。！？])|(?<=;)\s+|\s[—–]\s|(?=¿)`,
+  "u",
+);
+
 /** The sentences of a text, each with its mark. */
 export const sentencesOf = (text: string): string[] =>
   text
-    .split(
-      /(?=\s)(?<=(?<!\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|No|Hr|Fr|Mme|Sra?|[A-Z]|(?:am|vom|zum|bis|den|der) \d{1,2}))[.!?…。！？؟।]["'”’)\]]*)\s+|\n+|(?<=[。！？])|(?<=;)\s+|\s[—–]\s|(?=¿)/u,
-    )
+    .split(SENTENCE_END)
     .map((sentence) => sentence.trim())
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));

@@ -44,6 +44,7 @@ export const cs: LanguageWords = {
   memory: "tvoje paměť, do paměti, instrukc*, administrátor*, oprávn*, souhlas*",
   roles: "uživatel, uživatele, uživateli, uživatelka, asistent ai",
   secrets: "heslo, hesla, kreditní karta, číslo karty, číslo účtu, kód pin",
+  forms: ["declinesNames"],
   pleasantries:
     "ahoj, aha, ale, cau, čau, dekuji, děkuji, děkuju, ďakujem, dík, díky, dobre, dobré, dobro, dobrou, dobry, dobrý, dobře, doskonale, hej, hezký, i, ja, já, jak, jasně, je, ješte, ještě, jsem, jsi, klid, krásny, krásný, leitě, líto, mam, mám, máš, mi, milý, mně, moc, moment, na, nashledanou, nara, nie, nic, není, ne, nema, nemáš, noc, o, od, ok, omlouvám, pardon, pomoc, pomoci, pozdravy, přesně, prepáč, prepáčte, prima, problem, problému, problém, prosím, ráno, rozumiem, rozumím, samé, skvělé, skvele, super, tak, také, to, ty, určitě, v, vám, vďaka, večer, víkend, z, za, zatím, zdar, zdravím",
 };

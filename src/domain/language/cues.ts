@@ -1,9 +1,21 @@
+import type { Form } from "./memory-words.ts";
 import * as RECORDS from "./records.ts";
 import { isUnspaced } from "./scripts.ts";
 import type { LanguageWords } from "./words.ts";
 
 /** A kind of words: of a record, or of all. */
-export type Cue = Exclude<keyof LanguageWords, "shows" | "pleasantries" | "irregular" | keyof Attached>;
+export type Cue = Exclude<
+  keyof LanguageWords,
+  | "shows"
+  | "pleasantries"
+  | "recall"
+  | "standing"
+  | "writing"
+  | "statements"
+  | "facts"
+  | "forms"
+  | keyof Attached
+>;
 type Attached = Pick<LanguageWords, "compounds" | "prefixes">;
 /** The expressions of a language. `words`: whole words that most sentences have, which tell the language. */
 export type Language = {
@@ -16,6 +28,7 @@ export type Language = {
   phrases: RegExp;
   shows: readonly (readonly [predicate: string, words: RegExp])[];
   pleasantries: string;
+  forms: readonly Form[];
 };
 
 /**
@@ -79,13 +92,14 @@ export const cuesIn = (record: LanguageWords): [Cue, string][] =>
   );
 
 export const LANGUAGES: readonly Language[] = Object.entries<LanguageWords>(RECORDS).map(([code, record]) => {
-  const { shows = {}, pleasantries = "" } = record;
+  const { shows = {}, pleasantries = "", forms = [] } = record;
   const expression = (words: readonly string[]): RegExp => expressionOf(words, record);
   const kinds = cuesIn(record).map(([cue, words]) => [cue, listed(words)] as const);
   const telling = kinds.flatMap(([cue, words]) => (TELLING_NONE.has(cue) ? [] : words));
   return {
     code,
     pleasantries,
+    forms,
     isLatin: LATIN.test(record.common),
     cues: new Map(kinds.map(([cue, words]) => [cue, expression(words)])),
     shows: Object.entries(shows).map(([predicate, words]) => [predicate, expression(listed(words))] as const),
@@ -112,6 +126,7 @@ const UNKNOWN: Language = {
   phrases: /(?!)/u,
   shows: [],
   pleasantries: "",
+  forms: [],
 };
 
 /** Words of a text that may be English, and have none of the words that most sentences have. */

@@ -45,6 +45,21 @@ export const de: LanguageWords = {
   roles:
     "der nutzer, die nutzerin, des nutzers, dem nutzer, den nutzer, der benutzer, die benutzerin, des benutzers, dem benutzer, den benutzer, der assistent, des assistenten, dem assistenten, den assistenten",
   secrets: "passwort*, kennwort*, kontonummer*, kreditkarte*, kartennummer*, geheimzahl, zugangscode",
+  forms: ["deniesLast", "capitalizesNouns"],
+  writing: {
+    abbreviations: String.raw`Hr|Fr|(?:am|vom|zum|bis|den|der) \d{1,2}`,
+    headers: "von|an|betreff",
+    inNames: "den|der|und|von|zu",
+    betweenClauses: "und|aber",
+  },
+  statements: {
+    patterns: [
+      { says: String.raw`\b[Ii]ch (?:wohne|lebe) in <place>`, predicate: "lives in", isDoubtful: true },
+      { says: String.raw`\b[Ii]ch hei(?:ß|ss)e (?!(?:Sie|Dich|Euch)\b)<name>`, predicate: "name is" },
+    ],
+    endsOfValue: "und|aber|seit",
+    inPlaces: "am|an der",
+  },
   pleasantries:
     "abend, alles, also, auch, bald, besten, bin, bis, bitte, bitteschön, cool, da, dank, danke, dankeschön, dann, das, dir, doch, du, echt, einen, entschuldige, entschuldigung, es, euch, freut, für, ganz, gar, geht, gehts, gefreut, genau, gerne, gern, geschehen, gleichfalls, glück, gruß, grüße, gut, gute, guten, guter, gutes, hallo, haha, herzlichen, heute, hi, hilfe, hm, hören, ich, ihnen, ist, ja, kein, keine, klar, klasse, klingt, leid, lieb, liebe, lieben, mir, moin, morgen, na, nacht, nee, nein, nett, nicht, nichts, noch, oh, okay, ok, passt, perfekt, prima, problem, recht, richtig, sache, schade, schlaf, schön, schöne, schönen, schönes, sehr, servus, sorry, später, spaß, stimmt, super, tag, toll, trotzdem, tschau, tschüss, tut, und, verstanden, verstehe, viel, viele, vielen, vom, von, war, warte, weiter, wie, wiedersehen, wirklich, wochenende, wunderbar, zu, zum",
   recall: {

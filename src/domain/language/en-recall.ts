@@ -10,6 +10,8 @@ const SO = String.raw`(?: (?:again|all|been|days|do|doing|evening|feeling|friend
 
 /** The words by which a recall reads English. */
 export const recall: RecallWords = {
+  endings: "n['’]t, ['’](?:m|s|ve|ll|re|d)",
+  ownerEnd: "'s",
   empty: `a an and are as at be been being by do does did for from had has have i if in into is it its me my of on or our she so than that the their them then they this to us very was we were who will with you your he her his him not no`,
   stop: `a about after again all also am an and any are as at be because been before being but by can could did do does
     doing for from get go had has have having he her here hers him his how i if in into is it its just like me more

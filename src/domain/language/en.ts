@@ -1,3 +1,5 @@
+import { facts } from "./en-facts.ts";
+import { statements } from "./en-statements.ts";
 import { recall } from "./en-recall.ts";
 import type { LanguageWords } from "./words.ts";
 
@@ -62,6 +64,17 @@ export const en: LanguageWords = {
     marri: "marri*, wife, husband, spouse",
     phone: "phone*, number, reach, mobile",
   },
+  writing: {
+    abbreviations: "Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|No",
+    headers: "from|to|cc|subject|date|sent|fwd?",
+    chatNames: "user|assistant|human|ai|bot|system|developer|tool|model|memory|facts?|profile",
+    roleNames: "user|human|assistant|ai|bot|model|agent|system",
+    inNames: "and|of|the",
+    betweenClauses: "and|but",
+    withSlash: "and/or|he/she",
+  },
+  facts,
+  statements,
   recall,
   standing: {
     values: {

@@ -45,6 +45,20 @@ export const es: LanguageWords = {
   memory: "tu memoria, tu perfil, instrucciones, el administrador, del administrador, autoriz*, consient*",
   roles: "el usuario, la usuaria, del usuario, al usuario, el asistente, del asistente, al asistente",
   secrets: "contraseña*, tarjeta, clave secreta, número de cuenta, código de seguridad",
+  writing: {
+    abbreviations: "Sra?",
+    headers: "de|para|asunto",
+    inNames: "de|del|el|la|las|los|y",
+    betweenClauses: "y|pero",
+  },
+  statements: {
+    patterns: [
+      { says: String.raw`\b[Vv]ivo en <place>`, predicate: "lives in", isDoubtful: true },
+      { says: String.raw`\b[Mm]e llamo <name>`, predicate: "name is" },
+    ],
+    endsOfValue: "y|pero|desde",
+    inPlaces: "de|la|el",
+  },
   pleasantries:
     "a, acuerdo, adiós, agradezco, ah, ahora, amable, amigo, así, ayuda, bien, bueno, buen, buena, buenas, buenísimo, buenos, claro, como, cómo, con, conocerte, correcto, cuídate, de, del, descansa, día, días, disculpa, disculpe, el, encantado, encantada, es, eso, espera, está, estás, estoy, estupendo, exacto, excelente, fantástico, favor, feliz, fin, fue, genial, gracias, gracioso, gran, gusto, ha, hasta, haya, he, hola, igual, igualmente, increíble, jaja, la, las, lo, los, luego, mañana, más, me, mejor, mi, mil, momento, mucha, muchas, muchísimas, mucho, muy, nada, no, noche, noches, ok, oye, pasa, perdón, perdona, perfecto, pero, placer, por, problema, pronto, pues, qué, rato, saludos, sé, semana, señor, señora, seguro, sí, siento, sin, solo, suerte, supuesto, súper, tal, también, tan, tarde, tardes, te, tenga, ti, todo, tú, tus, un, una, usted, va, vale, vamos, vemos, verdad, verte, y, ya",
   recall: {

@@ -1,18 +1,17 @@
 import { type Cue, has, isWordOf, placesOf, type LanguageReading } from "./cues.ts";
+import type { Form } from "./memory-words.ts";
 
-/** Languages in which a denial stands behind what it denies. */
-const DENYING_LAST = ["de", "hi", "ja", "ko", "nl", "tr", "zh"];
-/** Languages whose names have cases, and letters of an ending. */
-const WITH_CASES = ["cs", "el", "pl", "ru", "tr", "uk"];
+/** Letters of the ending of a name. */
 const ENDING = 2;
 /** Letters that tell a word. */
 export const HEAD = 5;
 
-export const isIn = (codes: readonly string[], { languages }: Pick<LanguageReading, "languages">): boolean =>
-  languages.some(({ code }) => codes.includes(code));
+/** True if a text may be in a language of this form. */
+export const hasForm = (form: Form, { languages }: Pick<LanguageReading, "languages">): boolean =>
+  languages.some(({ forms }) => forms.includes(form));
 
 /** True if a denial behind a word may deny it. */
-export const deniesLast = (reading: LanguageReading): boolean => isIn(DENYING_LAST, reading);
+export const deniesLast = (reading: LanguageReading): boolean => hasForm("deniesLast", reading);
 
 /** The places of the words of a kind that stand right before the speaker: "but I", "and now I". */
 export function placesBeforeSelf(reading: LanguageReading, cue: Cue): number[] {
@@ -28,7 +27,7 @@ export function placesBeforeSelf(reading: LanguageReading, cue: Cue): number[] {
 
 /** True if a text has a name in another case: "Глафира" in "у Глафиры". */
 export const hasFormOf = (name: string, text: string, reading: LanguageReading): boolean =>
-  isIn(WITH_CASES, reading) &&
+  hasForm("declinesNames", reading) &&
   name.length > ENDING &&
   text
     .split(/[^\p{L}\p{M}]+/u)

@@ -47,6 +47,20 @@ export const fr: LanguageWords = {
   roles: "l'utilisateur, l'utilisatrice, utilisateur, utilisatrice, l'assistant",
   secrets:
     "mot de passe, mots de passe, carte bancaire, carte de crédit, code secret, numéro de compte, numéro de carte",
+  writing: {
+    abbreviations: "Mme",
+    headers: "de|à|objet",
+    inNames: "d|de|du|et|la|le",
+    betweenClauses: "et|mais",
+  },
+  statements: {
+    patterns: [
+      { says: String.raw`\b[Jj]['’]habite (?:à|en|au) <place>`, predicate: "lives in", isDoubtful: true },
+      { says: String.raw`\b[Jj]e m['’]appelle <name>`, predicate: "name is" },
+    ],
+    endsOfValue: "et|mais|depuis",
+    inPlaces: "de|la|sur",
+  },
   pleasantries:
     "à, accord, adieu, aide, ah, aime, alors, allez, après, aussi, au, avec, beaucoup, bien, bientôt, bof, bon, bonjour, bonne, bonsoir, bravo, c, ça, chance, ci, ciao, clair, comme, comment, compris, cool, coucou, d, dac, de, demain, désolé, désolée, dommage, drôle, du, enchanté, enchantée, encore, entendu, est, et, êtes, exact, exactement, excuse, excusez, faire, fait, félicitations, génial, gentil, gentille, grave, haha, hein, hé, hello, heureux, heureuse, hi, ici, il, j, je, journée, l, la, le, lol, m, ma, mais, marrant, matin, mdr, merci, mieux, moi, moins, moment, n, ne, nickel, non, nouveau, nuit, oh, oui, ok, ouais, ouah, pardon, parfait, pas, passe, peu, plaisir, pour, quelle, qu, rencontrer, rencontre, rien, s, salut, sans, soir, soirée, souci, spécial, super, sûr, sympa, t, ta, tant, te, tellement, toi, toujours, tout, toute, très, trop, tu, un, une, vas, va, vais, voilà, vous, vrai, vraiment, week-end, week, end, y",
   recall: {

@@ -45,6 +45,18 @@ export const it: LanguageWords = {
   memory: "la tua memoria, il tuo profilo, istruzioni, l'amministratore, autorizz*, acconsent*",
   roles: "l'utente, dell'utente, all'utente, utente, l'assistente, dell'assistente, all'assistente",
   secrets: "parola d'ordine, parola chiave, carta di credito, numero di conto, codice segreto",
+  writing: {
+    headers: "da|oggetto",
+    inNames: "da|del|di|e|la",
+    betweenClauses: "e|ma",
+  },
+  statements: {
+    patterns: [
+      { says: String.raw`\b[Aa]bito a <place>`, predicate: "lives in", isDoubtful: true },
+      { says: String.raw`\b[Mm]i chiamo <name>`, predicate: "name is" },
+    ],
+    endsOfValue: "e|ma|da",
+  },
   pleasantries:
     "a, ah, allora, altrettanto, amico, anche, ancora, andiamo, arrivederci, aspetta, attimo, auguri, bella, bello, ben, bene, benissimo, benvenuto, bravo, brava, buon, buona, buonanotte, buonasera, buongiorno, buono, capito, certamente, certo, che, chiaro, ciao, come, con, conoscerti, contento, cosa, così, d, da, davvero, del, della, di, dispiace, divertente, domani, dopo, è, e, eccellente, ecco, esatto, fa, fantastico, fatto, favore, fine, figurati, forte, fortuna, genial, giornata, giorno, giusto, grande, grandioso, grazie, ha, hai, ho, i, il, importa, incredibile, infinite, interessante, l, la, le, lo, ma, magari, meglio, mi, mille, molte, molto, momento, nessun, niente, no, non, notte, o, ok, ottimo, peccato, per, perfetto, piacere, più, poco, poi, prego, presto, pronto, problema, proprio, ragione, sabato, salve, saluti, scusa, scusami, scusate, scusi, se, sei, sembra, sera, serata, settimana, sì, sicuro, sogni, d'oro, oro, sono, splendido, sta, stai, sto, subito, super, ti, tranquillo, troppo, tu, tutto, tutti, un, una, va, vediamo, vero, vi, volentieri",
   recall: { empty: `il lo gli i di del della dei e o a al in con per sono mio mia`, persons: "io|mi[oa]" },

@@ -43,6 +43,19 @@ export const nl: LanguageWords = {
   memory: "je geheugen, je profiel, instructies, de beheerder, autorisatie, toestemming",
   roles: "de gebruiker, de gebruikers, gebruiker, de assistent",
   secrets: "wachtwoord*, pincode*, rekeningnummer*, creditcard*, kaartnummer",
+  forms: ["deniesLast"],
+  writing: {
+    headers: "van|onderwerp",
+    inNames: "de|den|der|ter|van",
+    betweenClauses: "en|maar",
+  },
+  statements: {
+    patterns: [
+      { says: String.raw`\b[Ii]k woon in <place>`, predicate: "lives in", isDoubtful: true },
+      { says: String.raw`\b[Ii]k heet <name>`, predicate: "name is" },
+    ],
+    endsOfValue: "en|maar|sinds",
+  },
   pleasantries:
     "aan, akkoord, allemaal, alles, alsjeblieft, alstublieft, avond, bedankt, begrepen, bent, best, bij, bijna, daag, daar, dag, dan, dank, dankje, dankjewel, dankuwel, dat, de, denk, dit, doeg, doei, duidelijk, dus, echt, een, eens, en, er, erg, even, fijn, fijne, gaat, geen, gefeliciteerd, gek, gelijk, gezellig, goed, goede, goedemiddag, goedemorgen, goedenacht, goedenavond, goedendag, graag, groeten, groetjes, haha, hé, hallo, heel, helemaal, hetzelfde, het, hey, hi, hier, hoe, hoi, hulp, iedereen, ik, is, ja, jammer, je, jij, jou, jullie, klaar, klinkt, klopt, later, lekker, leuk, lief, mee, met, mij, moment, mooi, mooie, morgen, nacht, natuurlijk, nee, niet, niets, nog, nou, oh, oké, ok, om, op, perfect, prachtig, prettige, prima, probleem, slaap, snap, sorry, spijt, straks, super, te, tot, u, uit, van, vandaag, veel, vind, volgende, voor, vriendelijk, wacht, wat, weekend, weer, wel, welkom, welterusten, werkt, zeker, ziens, zie, zien",
   recall: { empty: `de het een en of in op met van voor is ben mijn`, persons: "ik|mijn" },

@@ -45,6 +45,10 @@ export const pl: LanguageWords = {
   memory: "twoja pamięć, twojej pamięci, pamięci, instrukcj*, administrator*, upoważni*, zgadza się",
   roles: "użytkownik, użytkownika, użytkownikowi, użytkowniczka, asystent ai",
   secrets: "hasło, hasła, karta kredytowa, numer karty, numer konta, kod pin",
+  forms: ["declinesNames"],
+  writing: {
+    inNames: "i",
+  },
   pleasantries:
     "ach, aha, ale, bardzo, będzie, brawo, cześć, chwila, chwilę, co, czego, dzięki, dziękuję, dzień, dobra, dobranoc, dobre, dobrej, dobro, dobry, dobrze, do, dnia, dokładnie, doskonale, fajnie, hej, i, idealnie, ja, jak, jasne, jest, jestem, je, jutra, kluk, mam, masz, mi, miłego, miły, mnie, moc, moment, na, nara, nie, niestety, noc, o, od, ok, okej, oczywiście, pa, pardon, pewnie, pomoc, pomoci, poczekaj, pozdrawiam, prawda, prima, problem, proszę, przepraszam, rano, razie, się, siema, spoko, super, świetnie, szkoda, tak, też, to, trzymaj, ty, v, vidzenia, w, wam, weekend, wieczór, wieczoru, wielkie, witaj, witam, wszystko, wzajemnie, z, za, zobaczenia",
 };

@@ -46,6 +46,16 @@ export const pt: LanguageWords = {
   roles:
     "o usuário, a usuária, do usuário, ao usuário, o utilizador, do utilizador, o assistente, do assistente, ao assistente",
   secrets: "senha*, palavra-passe, cartão de crédito, número da conta, código de segurança",
+  writing: {
+    headers: "de|para|assunto",
+    inNames: "da|das|de|do|dos|e",
+    betweenClauses: "e|mas",
+  },
+  statements: {
+    patterns: [{ says: String.raw`\b[Mm]oro (?:em|no|na) <place>`, predicate: "lives in", isDoubtful: true }],
+    endsOfValue: "e|mas|desde",
+    inPlaces: "da|do",
+  },
   pleasantries:
     "a, abraço, abraços, adeus, agradecido, agradecida, ainda, ajuda, amanhã, ao, até, beijo, beijos, bem, beleza, boa, boas, bom, bons, brigado, brigada, caramba, certeza, certo, claro, com, como, conhecê, correto, de, demais, desculpa, desculpe, dia, dias, disso, do, e, é, está, estou, exatamente, excelente, favor, feliz, fim, fixe, foi, fofo, grato, grata, haha, hoje, igualmente, imagina, incrível, isso, já, joia, kkk, lo, logo, maravilha, mais, mas, me, mesmo, muita, muito, muitos, nada, não, noite, nossa, o, obg, obrigada, obrigadão, obrigado, oi, olá, opa, ótima, ótimo, para, parabéns, pela, pelo, pena, perfeito, pois, por, porreiro, pouco, prazer, problema, que, rapaz, saudações, se, semana, sem, sim, só, sou, super, tá, também, tarde, tardes, te, tchau, tenha, to, todo, tudo, um, uma, valeu, vamos, ver, verdade, vlw, você",
   recall: {

@@ -1,30 +1,24 @@
-import * as RECORDS from "./records.ts";
-import type { AnswerWords, LanguageWords, RecallWords } from "./words.ts";
+import { anyOf, fieldsOf, rowsIn } from "./fields.ts";
+import type { AnswerWords, RecallWords } from "./words.ts";
 
 type Lists = Exclude<keyof RecallWords, "answers">;
-const languages = Object.values<LanguageWords>(RECORDS);
-const records = languages.flatMap(({ recall }) => recall ?? []);
-
-/** The words of standing instructions in each language that has them. */
-export const STANDING_WORDS = languages.flatMap(({ standing }) => standing ?? []);
-const joined = (parts: readonly string[]): string => `(?:${parts.length === 0 ? "(?!)" : parts.join("|")})`;
+const records = fieldsOf("recall");
 
 /** The rows of a list in all languages that have it, each with its words. */
-export const rowsOf = (kind: Lists): string[][] =>
-  records.flatMap((record) => record[kind]?.split(",").map((row) => row.trim().split(/\s+/u)) ?? []);
+export const rowsOf = (kind: Lists): string[][] => rowsIn(records.flatMap((record) => record[kind] ?? []));
 
 /** The words of a list in all languages that have it. */
 export const wordsOf = (kind: Lists): ReadonlySet<string> => new Set(rowsOf(kind).flat());
 
 /** The part of an expression for what any language has of a kind. */
-export const partOf = (kind: Lists): string => joined(records.flatMap((record) => record[kind] ?? []));
+export const partOf = (kind: Lists): string => anyOf(records.map((record) => record[kind]));
 
 /** An expression for the same as whole words. */
 export const wholeWords = (kind: Lists): RegExp => new RegExp(String.raw`\b${partOf(kind)}\b`, "iu");
 
 /** The same for a type of answer. */
 export const answerPart = (type: keyof AnswerWords, side: "asks" | "has"): string =>
-  joined(records.flatMap(({ answers }) => answers?.[type]?.[side] ?? []));
+  anyOf(records.map(({ answers }) => answers?.[type]?.[side]));
 
 const forms = rowsOf("irregular").flatMap((row) =>
   row.map((form) => [form, row.filter((one) => one !== form)] as const),

@@ -39,6 +39,7 @@ export const tr: LanguageWords = {
   memory: "hafızan*, belleğin*, talimat*, yönetici onay*, onayladı*, izin ver*",
   roles: "kullanıcı, kullanıcının, kullanıcıya, kullanıcıyı, asistan, asistanın",
   secrets: "şifre, şifrem, şifresi, parola, parolam, kredi kartı*, kart numara*, hesap numara*",
+  forms: ["deniesLast", "declinesNames"],
   pleasantries:
     "aferin, akşamlar, allaha, anladım, aynen, bir, bol, bravo, bu, canım, çok, da, de, değil, doğru, ederim, efendim, elbette, ellerine, emin, et, evet, eyvallah, geceler, gibi, gör, görüşmek, görüşürüz, gün, günaydın, günler, güle, güzel, haha, haklısın, harika, hafta, hayır, hoş, hoşça, hoşçakal, iyi, iyiyim, için, kal, kalın, kolay, kusura, bakma, merhaba, memnun, mükemmel, muhteşem, nasıl, nasılsın, ne, o, oldu, oldum, olsun, pardon, peki, rica, sabahlar, sağ, sağlık, sağol, selam, selamlar, sen, sonu, sonra, süper, şans, tabii, tabi, tamam, tamamdır, tanıştığımıza, tatlı, tebrikler, tekrar, teşekkür, teşekkürler, uykular, üzere, üzgünüm, var, ve, yarın, yardım, yardımın",
 };

@@ -1,3 +1,5 @@
+import type { FactWords, Form, StatementWords, WritingWords } from "./memory-words.ts";
+
 /**
  * The words by which an ingest reads a language, about a dozen of a kind: a speaker can correct them without reading code. Words and
  * phrases in lower case, parted by commas. "*" stands for any letters. A word with marks on its letters counts without them too, as
@@ -83,6 +85,11 @@ export type LanguageWords = {
   /** The words by which a recall reads the language. */
   recall?: RecallWords;
   standing?: StandingWords;
+  writing?: WritingWords;
+  /** How a sentence states a fact of its speaker. */
+  statements?: StatementWords;
+  facts?: FactWords;
+  forms?: readonly Form[];
 };
 
 /** The kinds of values that a later instruction replaces. */
@@ -178,6 +185,9 @@ export type RecallWords = {
   remarks?: string;
   /** A list: words that say nothing about a fact. */
   empty?: string;
+  /** Parts of expressions, parted by commas: endings behind a word that say nothing about a fact, and the one of an owner. */
+  endings?: string;
+  ownerEnd?: string;
   /** A list: the numbers from zero on. */
   numerals?: string;
   /** Words that are topics by themselves, in an expression that is none: "great work". */

@@ -9,6 +9,12 @@ const LATIN = /^[a-z']+$/;
 /** Words that say nothing about a fact. */
 const EMPTY = listOf("empty");
 
+const [ENDINGS, OWNER_ENDS] = [rowsOf("endings"), rowsOf("ownerEnd")].map((rows) =>
+  rows.flat().map((ending) => new RegExp(`${ending}$`, "u")),
+) as [RegExp[], RegExp[]];
+const withoutEnds = (word: string, ends: readonly RegExp[]): string =>
+  ends.reduce((rest, end) => rest.replace(end, ""), word);
+
 /** The numbers that people write as words. */
 const NUMBERS: ReadonlyMap<string, string> = new Map(
   rowsOf("numerals").flatMap((words) => words.map((word, i) => [word, String(i)] as const)),
@@ -18,7 +24,7 @@ const NUMBERS: ReadonlyMap<string, string> = new Map(
 export function stem(word: string): string {
   // Most words: nothing of the rest changes them.
   if (/^[a-z]+$/.test(word)) return NUMBERS.get(word) ?? stemmer(word);
-  const plain = folded(word.replaceAll(/[’`´]/gu, "'")).replace(/'s$/u, "");
+  const plain = withoutEnds(folded(word.replaceAll(/[’`´]/gu, "'")), OWNER_ENDS);
   const number =
     NUMBERS.get(plain) ?? (/^\d{1,3}(?:[.,]\d{3})+$/u.test(plain) ? plain.replaceAll(/[.,]/gu, "") : null);
   if (number !== null) return number;
@@ -30,7 +36,7 @@ export const wordsOf = (text: string): string[] => text.match(WORD) ?? [];
 /** The stems of the words of a text that say something. */
 export const contentStems = (text: string): string[] =>
   wordsOf(text)
-    .map((word) => word.replace(/n['’]t$/u, "").replace(/['’](?:m|s|ve|ll|re|d)$/u, ""))
+    .map((word) => withoutEnds(word, ENDINGS))
     .filter((word) => word !== "" && !EMPTY.has(folded(word)))
     .map(stem);
 

@@ -1,27 +1,14 @@
+import { anyOf, fieldsOf, wordsIn } from "../language/fields.ts";
 import type { Triples } from "./draft.ts";
 import { normalise } from "./normalise.ts";
 import { type PredicateWords, wordsOf } from "./predicate-words.ts";
 import type { RulesByPredicate } from "./predicates.ts";
 
-/** Verbs of two sides. A subject's objects of one side are none of the other's: who dislikes olives no longer likes them. */
-const PAIRS: readonly (readonly [string, string])[] = [
-  ["likes, loves, enjoys, adores, fond of, is fond of", "dislikes, hates, loathes, detests"],
-  ["eats, drinks, uses, wears", "avoids"],
-  ["trusts", "distrusts, mistrusts"],
-  ["supports", "opposes"],
-  ["agrees with", "disagrees with"],
-  ["follows", "unfollows"],
-  ["subscribes to", "unsubscribes from"],
-  [
-    "starts, started, begins, began, has started, takes up, took up",
-    "stops, stopped, quits, has stopped, gives up, gave up",
-  ],
-  ["joins, joined, has joined", "leaves, left, has left"],
-];
+const FACTS = fieldsOf("facts");
 
 /** The pair and the side of a verb, by the words without inflection. */
 const SIDES: ReadonlyMap<string, readonly [pair: number, side: number]> = new Map(
-  PAIRS.flatMap((sides, pair) =>
+  FACTS.flatMap(({ opposites }) => opposites).flatMap((sides, pair) =>
     sides.flatMap((verbs, side) =>
       verbs.split(", ").map((verb) => [wordsOf(verb).base, [pair, side]] as const),
     ),
@@ -31,20 +18,18 @@ const SIDES: ReadonlyMap<string, readonly [pair: number, side: number]> = new Ma
 /** What a triple says of its object. `thing`: the object as it is compared, without an article and a denial. */
 type Claim = PredicateWords & { thing: string };
 
-const DENIED = /^(?:not|no longer|never) /u;
-/** A possessive tells two things apart: "her manager" is not "his manager". */
-const ARTICLE = /^(?:the|an?) (?=.)/u;
+const DENIAL = new RegExp(`^${anyOf(FACTS.map(({ deniesObject }) => deniesObject))} `, "u");
+const ARTICLE = new RegExp(`^${anyOf(FACTS.map(({ beforeObject }) => beforeObject))} (?=.)`, "u");
 
 /** The object as it is compared: "the oboe" is "oboe". */
-export const thingOf = (object: string): string => normalise(object).replace(DENIED, "").replace(ARTICLE, "");
+export const thingOf = (object: string): string => normalise(object).replace(DENIAL, "").replace(ARTICLE, "");
 
 const claimOf = (predicate: string, object: string): Claim => {
   const words = wordsOf(predicate);
-  return { ...words, denies: words.denies !== DENIED.test(normalise(object)), thing: thingOf(object) };
+  return { ...words, denies: words.denies !== DENIAL.test(normalise(object)), thing: thingOf(object) };
 };
 
-/** The object is then a time or a place of two events, which both are true: "starts on" and "stops on" Monday. */
-const DATED = /^(?:on|at|in|to|from|by|for|with|after|before|until|since|around|near)$/u;
+const BEFORE_TIME = wordsIn(FACTS.map(({ beforeTime }) => beforeTime));
 
 /** The side of a predicate, and its words after the verb: "likes to swim". */
 function sideOf({ base }: PredicateWords): { pair: number; side: number; rest: string } | null {
@@ -53,7 +38,7 @@ function sideOf({ base }: PredicateWords): { pair: number; side: number; rest: s
     const sides = SIDES.get(words.slice(0, length).join(" "));
     if (sides === undefined) continue;
     const rest = words.slice(length).join(" ");
-    return DATED.test(rest) ? null : { pair: sides[0], side: sides[1], rest };
+    return BEFORE_TIME.has(rest) ? null : { pair: sides[0], side: sides[1], rest };
   }
   return null;
 }

@@ -1,33 +1,27 @@
+import { anyOf, fieldsOf, rowsIn, wordsIn } from "../language/fields.ts";
+
 /**
  * A predicate by its words. `words`: as written, in lower case, without articles, adverbs, and a form of "be" before an article or
  * before a word in -ing. `base`: these without -s and -ing. `denies`: it says that this is not so, or no longer.
  */
 export type PredicateWords = { words: readonly string[]; base: string; denies: boolean };
 
-const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/u));
+type Words = ReadonlySet<string>;
 
-/** Words that leave a predicate as it is. */
-const ARTICLES = list("a an the my your his her its our their user's");
-const ADVERBS = list("currently now still really very always usually often just already mostly truly");
-const BE = list("is are am 's 'm 're");
-/** Not "did": "did not eat" says nothing of the present. */
-const DO = list("do does");
-const IRREGULAR: Readonly<Record<string, string>> = {
-  is: "be",
-  are: "be",
-  am: "be",
-  has: "have",
-  goes: "go",
-  does: "do",
-};
+const FACTS = fieldsOf("facts");
+const [ARTICLES, ADVERBS, BE, DO] = (["articles", "adverbs", "be", "do"] as const).map((kind) =>
+  wordsIn(FACTS.map((words) => words[kind])),
+) as [Words, Words, Words, Words];
+const IRREGULAR: ReadonlyMap<string, string> = new Map(
+  rowsIn(FACTS.map(({ irregular }) => irregular)).map(([form = "", verb = ""]) => [form, verb]),
+);
 
-const DENIAL = / (?:no longer|not|never|(?<! (?:is|are|was|were|gets?|got) )used to) /u;
-const MORE = / (?:any ?more|any longer) /gu;
+const DENIAL = new RegExp(` ${anyOf(FACTS.map(({ denials }) => denials))} `, "u");
+const MORE = new RegExp(` ${anyOf(FACTS.map(({ more }) => more))} `, "gu");
 /** "Stopped playing" denies "plays", and "started playing" says it. Both need the verb that follows. */
-const [STOPPED, STARTED] = [
-  / (?:(?:has |have )?(?:stops?|stopped|quits?|ceased)|g[ia]ve[sn]? up) (?=\p{L}+ing )/u,
-  / (?:(?:has |have )?(?:starts?|started|begins?|began|begun)|t[ao]ken? up|takes up) (?=\p{L}+ing )/u,
-];
+const [STOPPED, STARTED] = (["stops", "starts"] as const).map(
+  (kind) => new RegExp(String.raw` ${anyOf(FACTS.map((words) => words[kind]))} (?=\p{L}+ing )`, "u"),
+) as [RegExp, RegExp];
 
 const plain = (predicate: string): string =>
   predicate
@@ -45,7 +39,7 @@ const plain = (predicate: string): string =>
  * same stem is another word: "manager" is not "manages". So is a word in the past: "played" does not say "plays".
  */
 function withoutInflection(word: string): string {
-  const irregular = IRREGULAR[word] ?? word;
+  const irregular = IRREGULAR.get(word) ?? word;
   if (!/^[a-z]{3,}$/u.test(irregular)) return irregular;
   return irregular
     .replace(/(?<=[aeiouy].*)ing$|(?<=..[^sui])s$/u, "")

@@ -1,34 +1,19 @@
 import { deniesSomething } from "../language/cues.ts";
-import { contentStems, numbersAndNames, stem, wordsOf as wordsIn } from "./content-stems.ts";
+import { fieldsOf, rowsIn, wordsIn } from "../language/fields.ts";
+import { contentStems, numbersAndNames, stem, wordsOf as wordsOfText } from "./content-stems.ts";
 import { normalise } from "./normalise.ts";
 
 /** The least share of the words of both texts that they have in common, and the least cosine of their vectors. */
 const [WORDS, COSINE] = [0.75, 0.5];
 
-/** Words that say the same about a person, by their first one. */
-const SAME: readonly string[] = [
-  "like love enjoy adore fond fan",
-  "live reside home based dwell",
-  "work job employed employer",
-  "own have has got",
-  "user user's person",
-  "prefer preference",
-  "favourite favorite",
-  "speak fluent",
-  "call name named called",
-  "child kid",
-  "big large",
-  "mother mom mum",
-  "father dad",
-];
+const FACTS = fieldsOf("facts");
 const SYNONYMS: ReadonlyMap<string, string> = new Map(
-  SAME.flatMap((line) => {
-    const [first = "", ...others] = line.split(" ").map(stem);
+  rowsIn(FACTS.map(({ synonyms }) => synonyms)).flatMap((row) => {
+    const [first = "", ...others] = row.map(stem);
     return others.map((other): [string, string] => [other, first]);
   }),
 );
-/** Words of a statement that only say whose it is. */
-const WHOSE = new Set("user person really very much currently now also just".split(" ").map(stem));
+const WHOSE = new Set([...wordsIn(FACTS.map(({ ownerWords }) => ownerWords))].map(stem));
 
 const wordsOf = (text: string): Set<string> =>
   new Set(
@@ -40,7 +25,7 @@ const wordsOf = (text: string): Set<string> =>
 /** The letters of each word that have marks, by its stem: "Müller" is not "Muller". */
 function marksOf(text: string): Map<string, Set<string>> {
   const marks = new Map<string, Set<string>>();
-  for (const word of wordsIn(text)) {
+  for (const word of wordsOfText(text)) {
     const letters = normalise(word).replaceAll(/[\0-\u007f’´]/gu, "");
     marks.set(stem(word), (marks.get(stem(word)) ?? new Set()).add(letters));
   }

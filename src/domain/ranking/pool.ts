@@ -1,3 +1,5 @@
+import { anyOf, fieldsOf } from "../language/fields.ts";
+
 /** A memory; or a message between people, or between a person and an assistant. */
 export const candidateKinds = ["memory", "people", "assistant"] as const;
 export type CandidateKind = (typeof candidateKinds)[number];
@@ -102,7 +104,8 @@ function threadKind(messages: readonly Candidate[]): CandidateKind {
 }
 
 /** Some apps repeat the role as the name. */
-const isRole = (name: string): boolean => /^(?:user|human|assistant|ai|bot|model|agent|system)$/i.test(name);
+const isRole = (name: string): boolean => ROLE.test(name);
+const ROLE = new RegExp(`^${anyOf(fieldsOf("writing").map(({ roleNames }) => roleNames))}$`, "i");
 
 const mean = (values: readonly number[]): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;

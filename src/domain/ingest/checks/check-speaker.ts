@@ -1,4 +1,5 @@
 import { type Cue, has, read, speaksToTheMemory } from "../../language/cues.ts";
+import { anyOf, fieldsOf } from "../../language/fields.ts";
 import { normalise } from "../../memory/normalise.ts";
 import { folded } from "../../ranking/fold.ts";
 import { mentions } from "../../ranking/question.ts";
@@ -21,8 +22,10 @@ const [MARKUP, MARKUP_OR_SENTENCE] = [
   /[<>{}[\]\\`|*#\n:：;；!！?？…"“”]|www\.|(?<=\p{L}{4})[.。]\s/u,
 ];
 /** Small words of names: "de la Cruz", "van der Berg". */
-const PARTICLES =
-  /(?<![\p{L}\p{M}])(?:al|and|bin|d|da|das|de|del|den|der|di|do|dos|du|e|el|et|i|la|las|le|los|of|ter|the|und|van|von|y|zu)(?![\p{L}\p{M}])/giu;
+const PARTICLES = new RegExp(
+  String.raw`(?<![\p{L}\p{M}])${anyOf(fieldsOf("writing").map(({ inNames }) => inNames))}(?![\p{L}\p{M}])`,
+  "giu",
+);
 /** Kinds of words of a sentence. A name of one or two words may look like one: "An Nguyen". */
 const OF_SENTENCE: readonly Cue[] = ["common", "self", "whose", "you", "asks", "denies", "hands", "orders"];
 const FEW = 2;

@@ -1,4 +1,5 @@
 import { deniesSomething, read, speaksToTheMemory, withoutRoles } from "../../language/cues.ts";
+import { anyOf, fieldsOf } from "../../language/fields.ts";
 import { contentStems, joined, needsOf, numbersAndNames, says } from "../../memory/content-stems.ts";
 import type { EpisodeProposal, ProcedureProposal } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
@@ -7,6 +8,7 @@ import type { Conversation } from "./conversation.ts";
 import type { Reason } from "./reasons.ts";
 import { holdsSecret } from "./secrets.ts";
 
+const WRITING = fieldsOf("writing");
 /** Characters of an episode and of a procedure. */
 const LONGEST = { episode: 2_000, procedure: 8_000 };
 /** Characters that an episode or a procedure cites, addresses and options in it, and words of its clauses that others share. */
@@ -14,8 +16,10 @@ const [TOLD, TYPED, COMPARISONS] = [50_000, 100, 200_000];
 /** The share of the words of an episode or a procedure that its messages have to have. */
 const SHARE = 0.5;
 /** Addresses, paths, options and pipes: what somebody types as it stands. */
-const CODE =
-  /(?<!\S)-{1,2}\p{L}[^\s,.;:!?]*|(?:\|{1,2}|&&|[$~])(?=\s)|(?<![\p{L}\p{N}_-])(?!and\/or|he\/she)[\p{L}\p{N}_-]{2,}(?:[./@\\:=]+[\p{L}\p{N}_-]{2,})+/gu;
+const CODE = new RegExp(
+  String.raw`(?<!\S)-{1,2}\p{L}[^\s,.;:!?]*|(?:\|{1,2}|&&|[$~])(?=\s)|(?<![\p{L}\p{N}_-])(?!${anyOf(WRITING.map(({ withSlash }) => withSlash))})[\p{L}\p{N}_-]{2,}(?:[./@\\:=]+[\p{L}\p{N}_-]{2,})+`,
+  "gu",
+);
 
 /** An episode retells, and a procedure lists, what the user and the assistant said themselves. */
 export function checkText(
@@ -54,7 +58,10 @@ export function checkText(
 
 /** The words of a part of a text between two marks, and whether it denies them. */
 type ClauseWords = { stems: ReadonlySet<string>; isNegated: boolean };
-const PART = /[,;:：，、；。.!?？！…()\n]+(?!\d)|\s(?:and|but|und|aber|et|mais|y|pero|e|mas|ma|en|maar)\s/gu;
+const PART = new RegExp(
+  String.raw`[,;:：，、；。.!?？！…()\n]+(?!\d)|\s${anyOf(WRITING.map(({ betweenClauses }) => betweenClauses))}\s`,
+  "gu",
+);
 
 const clausesOf = (text: string): ClauseWords[] => {
   const reading = read(text);

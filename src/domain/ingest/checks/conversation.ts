@@ -7,7 +7,7 @@ import {
   readPart,
   type LanguageReading,
 } from "../../language/cues.ts";
-import { isIn } from "../../language/forms.ts";
+import { hasForm } from "../../language/forms.ts";
 import { contentStems, type Needed, placedWords, saidIn, says } from "../../memory/content-stems.ts";
 import { GAP, ownWords, READ, sentencesOf } from "../own-words.ts";
 import type { SourceMessage } from "../proposal.ts";
@@ -46,7 +46,8 @@ export class Sentence {
   /** True if it takes back what stands before it, or says that this is a text, or about a name. */
   readonly undoes = once(() => this.#undoes());
   readonly isQuestion = once(
-    () => ASKING_END.test(this.text) || (this.text.endsWith(";") && isIn(["el"], this.reading())),
+    () =>
+      ASKING_END.test(this.text) || (this.text.endsWith(";") && hasForm("asksWithSemicolon", this.reading())),
   );
   /** True if it has a word of a kind. */
   readonly has = onceEach((cue: Cue) => has(this.reading(), cue));

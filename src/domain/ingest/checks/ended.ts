@@ -7,6 +7,7 @@ import {
   withEnglish,
   withoutWords,
 } from "../../language/cues.ts";
+import { anyOf, fieldsOf } from "../../language/fields.ts";
 import { deniesLast } from "../../language/forms.ts";
 import { otherForms } from "../../language/recall-words.ts";
 import { contentStems, stem } from "../../memory/content-stems.ts";
@@ -57,9 +58,11 @@ export function isOver({ begun, whole }: Clause, predicate: string): boolean {
     const [speaker = "", next = "", second = ""] = begun.said.slice(at).split(" ");
     const verb = has({ ...begun, said: ` ${next} ` }, "adverbs") ? second : next;
     // "I've lived here for years."
-    return !/(?:ve|'m|im)$/u.test(speaker) && isPast(verb);
+    return !WITH_VERB.test(speaker) && isPast(verb);
   });
 }
+
+const WITH_VERB = new RegExp(`${anyOf(fieldsOf("statements").map(({ verbEnds }) => verbEnds))}$`, "u");
 
 /** True for "lived", and not for "need". */
 export const isPastVerb = (word: string, reading: LanguageReading): boolean =>

@@ -9,7 +9,7 @@ import {
   shows,
   withoutWords,
 } from "../../language/cues.ts";
-import { HEAD, hasFormOf, isIn, isOfOthers, isSmall } from "../../language/forms.ts";
+import { HEAD, hasForm, hasFormOf, isOfOthers, isSmall } from "../../language/forms.ts";
 import { isUnspaced } from "../../language/scripts.ts";
 import { contentStems, needsOf, stem } from "../../memory/content-stems.ts";
 import type { FactProposal } from "../proposal.ts";
@@ -54,7 +54,7 @@ class Persons {
 
   /** Where names stand, but for those from which only small words lead to the object: "from Cairo to Dubai". */
   names(reading: LanguageReading): number[] {
-    if (isIn(["de"], reading)) return [];
+    if (hasForm("capitalizesNouns", reading)) return [];
     return reading.names.filter(
       (at) =>
         !this.knows(wordAt(reading.said, at)) &&
