@@ -1,25 +1,33 @@
 type Binding = SqlStorageValue | Uint8Array | Uint16Array;
 type Place = Binding | SqlPart;
 
-/** A part of a statement, with the values of its own `?`. */
-export type SqlPart = { readonly sql: string; readonly bindings: readonly Binding[] };
+/** A part of a statement, with the values of its own `?`. A class, as no value that was parsed is one. */
+export class SqlPart {
+  readonly sql: string;
+  readonly bindings: readonly Binding[];
+
+  constructor(sql: string, bindings: readonly Binding[] = []) {
+    this.sql = sql;
+    this.bindings = bindings;
+  }
+}
 
 /** SQL that becomes a part of a statement as it is. Never a caller's text. */
-export const raw = (sql: string): SqlPart => ({ sql, bindings: [] });
+export const raw = (sql: string): SqlPart => new SqlPart(sql);
 
 /** A part of a statement. Binds its values, as the statement does. */
 export function part(texts: TemplateStringsArray, ...places: readonly Place[]): SqlPart {
   const bindings: Binding[] = [];
   const sql = texts.reduce((before, text, i) => {
     const place = places[i - 1] ?? null;
-    if (typeof place === "object" && place !== null && "sql" in place) {
+    if (place instanceof SqlPart) {
       bindings.push(...place.bindings);
       return before + place.sql + text;
     }
     bindings.push(place);
     return `${before}?${text}`;
   });
-  return { sql, bindings };
+  return new SqlPart(sql, bindings);
 }
 
 /**
@@ -30,8 +38,8 @@ export function* inSlices<Row>(size: number, behind: (last: Row | undefined) => 
   for (let last: Row | undefined; ;) {
     const rows = behind(last);
     yield* rows;
-    if (rows.length < size) return;
     last = rows.at(-1);
+    if (last === undefined || rows.length < size) return;
   }
 }
 

@@ -16,7 +16,7 @@ export function planOf(...levels: readonly Retention[]): RetentionPlan {
 }
 
 /** The shortest of these ages in milliseconds; null if none is set. */
-export function shortest(ages: readonly (string | undefined)[]): number | null {
+function shortest(ages: readonly (string | undefined)[]): number | null {
   const set = ages.filter((age) => age !== undefined).map(msOf);
   return set.length === 0 ? null : Math.min(...set);
 }

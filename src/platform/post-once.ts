@@ -17,7 +17,8 @@ export async function postOnce(
       redirect: "manual",
       signal: AbortSignal.timeout(withinMs),
     });
-    await answer.body?.cancel();
+    // The status decides, also where the body breaks off.
+    await answer.body?.cancel().catch(() => {});
     return answer;
   } catch (error) {
     const isLate = error instanceof Error && error.name === "TimeoutError";

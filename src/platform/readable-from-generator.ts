@@ -1,6 +1,6 @@
 /**
  * `ReadableStream.from`, which the types lack. It makes each chunk when the one before was read. `brokenOff`: hears of the error that
- * ends the stream.
+ * ends the chunks.
  */
 export const readableFromGenerator = (
   chunks: AsyncGenerator<Uint8Array, void>,
@@ -8,14 +8,13 @@ export const readableFromGenerator = (
 ): ReadableStream =>
   new ReadableStream({
     async pull(controller) {
-      try {
-        const { value, done } = await chunks.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
+      const { value, done } = await chunks.next().catch((error: unknown) => {
         brokenOff(error);
         throw error;
-      }
+      });
+      // Both throw once the reader is gone, which is no failure of the chunks.
+      if (done === true) controller.close();
+      else controller.enqueue(value);
     },
     cancel: async () => {
       await chunks.return();

@@ -39,9 +39,6 @@ export class DerivedReceiptKey {
   }
 }
 
-/** Signs receipts. Both reject where the deployment has no secret. */
-export type ReceiptKey = Pick<DerivedReceiptKey, keyof DerivedReceiptKey>;
-
 async function derived(secret = ""): Promise<KeyPair> {
   if (secret === "") throw new Error("CAIRN_SECRET is not set");
   const { subtle } = crypto;

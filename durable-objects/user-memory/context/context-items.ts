@@ -42,7 +42,7 @@ export type ItemDependencies = {
 };
 
 /** The place of a hit, and its score. */
-export type ScoredPlace = { place: Place; score: number };
+type ScoredPlace = { place: Place; score: number };
 type EntryPlace = Extract<Place, { key: string }>;
 type Block = Rendering & { sections: readonly PlacedSection[] };
 /** A stored block as it is now. `left`: its places without those where nothing is; `isReduced`: there are such. */

@@ -29,7 +29,7 @@ type ChoiceDependencies = {
   instructions: InstructionMessages;
 };
 /** The time, scope and thread that layers are chosen for. */
-export type ChoiceScope = { now: number; scope: string | undefined; thread: StoredThread | null };
+type ChoiceScope = { now: number; scope: string | undefined; thread: StoredThread | null };
 
 /** Reads the data that layers choose from. */
 export class LayerChoices {

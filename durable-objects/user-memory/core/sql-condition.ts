@@ -1,17 +1,15 @@
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
-import { part, raw, Sql, type SqlPart } from "../../storage/sql.ts";
+import { part, raw, Sql, SqlPart } from "../../storage/sql.ts";
 
 const dialect = new SQLiteSyncDialect();
 
-/** A condition, or a statement that selects, as the object's storage takes it. */
-export type SqlCondition = { sql: string; bindings: (string | number)[] };
-
-export function toSqlCondition(condition: SQL | undefined): SqlCondition {
-  if (condition === undefined) return { sql: "TRUE", bindings: [] };
+/** A condition of drizzle as a part of a statement of the object. */
+export function toSqlCondition(condition: SQL | undefined): SqlPart {
+  if (condition === undefined) return raw("TRUE");
   const { sql, params } = dialect.sqlToQuery(condition);
   // The conditions bind nothing but text and numbers.
-  return { sql, bindings: params as (string | number)[] };
+  return new SqlPart(sql, params as (string | number)[]);
 }
 
 /**

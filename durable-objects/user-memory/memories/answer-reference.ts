@@ -20,9 +20,11 @@ export const answerOf = ({ row, ended, rest }: AnsweredRow): Remembered => ({
  * a batch may exceed a row of SQLite (2 MB). It holds the values that may change after the answer.
  */
 export type Reference = Pick<MemoryRow, "version" | "updatedAt" | "supersededAt"> & {
-  created: boolean;
-  superseded: readonly number[];
+  created?: boolean;
+  superseded?: readonly number[];
 };
+/** The version of before saved an object, without what was false or empty; a repeated request may meet it for a day. */
+export type SavedAnswer = readonly Reference[] | { one: Reference } | { many: readonly Reference[] };
 
 export const referenceTo = ({ row, ended, rest }: AnsweredRow): Reference => ({
   version: row.version,
@@ -34,13 +36,14 @@ export const referenceTo = ({ row, ended, rest }: AnsweredRow): Reference => ({
 
 /** The answer of the first request; null if a version is deleted. */
 export function resolveReferences(
-  references: readonly Reference[],
+  saved: SavedAnswer,
   rowsOf: (versions: number[]) => MemoryRow[],
 ): Remembered[] | null {
-  const versions = references.flatMap(({ version, superseded }) => [version, ...superseded]);
+  const references = "one" in saved ? [saved.one] : "many" in saved ? saved.many : saved;
+  const versions = references.flatMap(({ version, superseded = [] }) => [version, ...superseded]);
   const rows = new Map(rowsOf(versions).map((row) => [row.version, row]));
   const answer: Remembered[] = [];
-  for (const { version, created, superseded, ...then } of references) {
+  for (const { version, created = false, superseded = [], ...then } of references) {
     const row = rows.get(version);
     if (row === undefined) return null;
     // One that was forgotten since is not named again.

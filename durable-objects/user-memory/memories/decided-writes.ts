@@ -10,7 +10,7 @@ import type { Remembered } from "../../../src/contract/user-memory.ts";
 import {
   type AnsweredRow,
   answerOf,
-  type Reference,
+  type SavedAnswer,
   referenceTo,
   resolveReferences,
 } from "./answer-reference.ts";
@@ -153,7 +153,7 @@ export class DecidedWrites implements Erasable {
   /** The answer of the first request with this key; null if a memory in it is deleted. */
   #replay(once: IdempotencyKey | undefined): Result<Remembered[]> | null {
     const { answers, table, now } = this.#deps;
-    const saved = answers.replay<Reference[]>(once, now());
+    const saved = answers.replay<SavedAnswer>(once, now());
     if (saved === null || !saved.ok) return saved;
     const answer = resolveReferences(saved.value, (versions) => table.numbered(versions));
     return answer && ok(this.#withIndexing(answer));

@@ -30,6 +30,7 @@ export class MemoryDocuments extends SqlStore implements DocumentSource {
   }
 
   among(numbers: readonly number[], condition: SqlPart): number[] {
+    if (numbers.length === 0) return [];
     return this.sql.column`SELECT version FROM ${chosen(numbers)} WHERE ${condition}`;
   }
 

@@ -10,7 +10,7 @@ import { rowOf, rowPieces, type StoredRow, upsertRows } from "../../../src/platf
 import { zeroedColumns, PERSONAL_COLUMNS } from "../../../src/platform/d1/zeroed-columns.ts";
 import { thingOf } from "../../../src/domain/memory/opposites.ts";
 import type { MemoryFilter } from "../../../src/domain/schema/memory-filter.ts";
-import { part, raw, type SqlPart, SqlStore } from "../../storage/sql.ts";
+import { part, raw, SqlPart, SqlStore } from "../../storage/sql.ts";
 import { chosenFrom, toSqlCondition } from "../core/sql-condition.ts";
 import type { Removals } from "../core/removals.ts";
 import { MemoryClock } from "./memory-clock.ts";
@@ -136,7 +136,7 @@ export class MemoryTable extends SqlStore {
     if (first === undefined) return;
     const owner = { hash: first.userHash, id: first.userId };
     for (const piece of rowPieces(rows, OWN_COLUMNS))
-      this.sql.run`${{ sql: UPSERT, bindings: [owner.hash, owner.id, piece] }}`;
+      this.sql.run`${new SqlPart(UPSERT, [owner.hash, owner.id, piece])}`;
     this.clock.note(owner, {
       version: Math.max(...rows.map(({ version }) => version)),
       // Lost storage has forgotten the last write, and the clock may be behind it.

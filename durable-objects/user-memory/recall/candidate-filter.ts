@@ -3,7 +3,8 @@ import type { SearchRequest } from "../../../src/contract/user-memory.ts";
 import { filterConditions, type Moment, visibleAt } from "../../../src/platform/d1/memory-filter.ts";
 import { ofMessages, type RecallKind } from "../../../src/domain/schema/recall.ts";
 import { memoryKind, type MemoryKind } from "../../../src/domain/schema/memory-fields.ts";
-import { toSqlCondition, type SqlCondition } from "../core/sql-condition.ts";
+import { part, raw, type SqlPart } from "../../storage/sql.ts";
+import { toSqlCondition } from "../core/sql-condition.ts";
 import { type TombstoneRanges, notTombstoned } from "../core/tombstone-ranges.ts";
 import { isMessage, type PositionRange } from "../core/position.ts";
 import type { MemoryDocuments } from "../memories/memory-documents.ts";
@@ -149,32 +150,24 @@ export class CandidateFilter {
 const within = (ranges: readonly PositionRange[], n: number): boolean =>
   ranges.some(([first, last]) => n >= first && n <= last);
 
-const NOTHING: SqlCondition = { sql: "FALSE", bindings: [] };
+const NOTHING = raw("FALSE");
 
-function messagesOf(query: FilterRequest, hasTombstones: boolean): SqlCondition {
+function messagesOf(query: FilterRequest, hasTombstones: boolean): SqlPart {
   const { filter = {}, ranges, moment, roles } = query;
   const conditions = [
-    { sql: hasTombstones ? notTombstoned("position") : "TRUE", bindings: [] },
-    ...onlyIf("created_at >= ?", filter.createdAtMin),
-    ...onlyIf("created_at <= ?", filter.createdAtMax),
-    ...onlyIf("created_at <= ?", moment.asOf),
-    ...onlyIf("role IN (SELECT value FROM json_each(?))", roles && JSON.stringify(roles)),
-    ...onlyIf(
-      "EXISTS (SELECT 1 FROM json_each(?) AS range WHERE position BETWEEN range.value ->> 0 AND range.value ->> 1)",
-      ranges && JSON.stringify(ranges),
-    ),
+    hasTombstones && raw(notTombstoned("position")),
+    filter.createdAtMin !== undefined && part`created_at >= ${filter.createdAtMin}`,
+    filter.createdAtMax !== undefined && part`created_at <= ${filter.createdAtMax}`,
+    moment.asOf !== undefined && part`created_at <= ${moment.asOf}`,
+    roles && part`role IN (SELECT value FROM json_each(${JSON.stringify(roles)}))`,
+    ranges &&
+      part`EXISTS (SELECT 1 FROM json_each(${JSON.stringify(ranges)}) AS range
+        WHERE position BETWEEN range.value ->> 0 AND range.value ->> 1)`,
   ];
-  return {
-    sql: conditions.map(({ sql }) => sql).join(" AND "),
-    bindings: conditions.flatMap(({ bindings }) => bindings),
-  };
+  return conditions.reduce<SqlPart>((all, one) => (one ? part`${all} AND ${one}` : all), raw("TRUE"));
 }
 
-function memoriesOf({ filter, moment }: FilterRequest, kinds: MemoryKind[] | undefined): SqlCondition {
+function memoriesOf({ filter, moment }: FilterRequest, kinds: MemoryKind[] | undefined): SqlPart {
   const conditions = filterConditions({ ...filter, status: ["active"], ...(kinds && { kinds }) });
   return toSqlCondition(and(visibleAt(moment), ...conditions));
 }
-
-/** A condition on a value, if the query has it. */
-const onlyIf = (sql: string, value: string | number | undefined): SqlCondition[] =>
-  value === undefined ? [] : [{ sql, bindings: [value] }];

@@ -13,7 +13,7 @@ import type { EmbeddedQuery } from "../search-index/vector-store.ts";
 
 /** The documents that a retriever found, best first; `capped`: there are more. */
 export type Retrieval = { candidates: readonly Scored[]; capped: boolean };
-export type VectorRetrieval = Retrieval & {
+type VectorRetrieval = Retrieval & {
   /** The cosine of each of these documents with the query, on the scale of the candidates' scores. */
   cosines: (numbers: readonly number[]) => Map<number, number>;
 };

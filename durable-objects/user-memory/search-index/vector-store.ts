@@ -234,7 +234,11 @@ export class VectorStore {
   /** Loads the vectors, or the codes, of a model up to the capacity, and counts the pieces in the same pass. */
   #load(model: string, table: CachedTable): VectorCache | null {
     const { budget, now } = this.#options;
-    const cache = new VectorCache(table, () => this.#caches.delete(model));
+    // The budget outlives this object: what it calls reaches the map alone, not the store.
+    const caches = this.#caches;
+    const cache: VectorCache = new VectorCache(table, () => {
+      if (caches.get(model) === cache) caches.delete(model);
+    });
     if (!budget.makeRoom(table.bytes, now())) return null;
     this.#touch(cache);
     const counts = this.#counts === null ? new PieceCounts() : null;

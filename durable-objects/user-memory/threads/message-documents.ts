@@ -4,7 +4,7 @@ import { searchableText } from "../../../src/domain/memory/message-text.ts";
 import type { Message } from "../../../src/domain/schema/thread.ts";
 import { part, raw, SqlStore, type SqlPart } from "../../storage/sql.ts";
 import type { PositionRange } from "../core/position.ts";
-import { narrowest } from "../core/sql-condition.ts";
+import { chosenFrom, narrowest } from "../core/sql-condition.ts";
 import { notTombstoned } from "../core/tombstone-ranges.ts";
 import type { Document, DocumentSource, MessageRecord } from "../search-index/documents.ts";
 
@@ -17,9 +17,8 @@ type DocumentRow = {
 };
 type StoredDocument = MessageRecord & { text: string };
 
-/** The messages at these positions. `IN` would read three rows for each of them instead of two. */
-const chosen = (positions: readonly number[]) => part`
-  (SELECT value AS chosen FROM json_each(${JSON.stringify(positions)})) CROSS JOIN messages ON position = chosen`;
+/** The messages at these positions. */
+const chosen = (positions: readonly number[]) => chosenFrom("messages", "position", positions);
 /** The messages with standing instructions or preferences. */
 const STANDING = raw(`messages INDEXED BY messages_standing
   WHERE standing IS NOT NULL AND ${notTombstoned("position")}`);

@@ -194,7 +194,11 @@ export class UsageStore {
     return counters;
   }
 
-  #logs(rows = this.#rows()): ServedRecall[] {
+  #logs(
+    rows: readonly Pick<Row, "log">[] = this.#sql.rows<
+      Pick<Row, "log">
+    >`SELECT log FROM memory_usage ORDER BY n`,
+  ): ServedRecall[] {
     return [...rows, ...this.#deps.threads.recalls().map(({ recalls }) => ({ log: recalls }))].flatMap(
       ({ log }) => logOf(log),
     );

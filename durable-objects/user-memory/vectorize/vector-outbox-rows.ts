@@ -108,6 +108,7 @@ export class VectorOutboxRows extends SqlStore {
 
   /** Deletes vectors of these documents that are still to be sent. */
   removeRange([from, to]: PositionRange): void {
+    if (!this.#keeps()) return;
     this.remove(this.sql.rows<VectorName>`
       SELECT n, model FROM vector_outbox WHERE wanted = 1 AND n BETWEEN ${from} AND ${to}`);
   }

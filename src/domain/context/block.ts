@@ -63,7 +63,8 @@ function grouped(items: readonly Shown[]): Shown[] {
   // An item without a subject is a line of its own.
   const groups = Map.groupBy(items, (item) => item.subject ?? item);
   return Array.from(groups, ([key, lines]) => ({
-    text: lines.map(({ text }) => oneLine(text)).join("; "),
+    // A line is cut once: the cut of a cut text would differ.
+    text: typeof key === "string" ? lines.map(({ text }) => oneLine(text)).join("; ") : key.text,
     subject: typeof key === "string" ? key : undefined,
   }));
 }

@@ -28,7 +28,7 @@ export class D1Jobs extends D1Store {
       .limit(limit);
   }
 
-  /** Starts or restarts a job. `keepsLater`: unless one that started later is in its place. Returns what it stored. */
+  /** Starts or restarts a job. `keepsLater`: unless one that started later is in its place, which then stays. Returns the given job, whole. */
   async start(
     job: Pick<JobRow, "name" | "detail" | "startedAt"> & Partial<Pick<JobRow, "finishedAt" | "done">>,
     { keepsLater = false } = {},

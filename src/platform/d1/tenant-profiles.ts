@@ -30,5 +30,3 @@ export class D1TenantProfiles extends D1Store {
     await this.db.delete(contextProfiles).where(eq(contextProfiles.name, name));
   }
 }
-
-export type TenantProfiles = Pick<D1TenantProfiles, keyof D1TenantProfiles>;
