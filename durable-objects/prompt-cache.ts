@@ -4,7 +4,7 @@ import type { Precondition } from "../src/domain/conditions.ts";
 import { fail, ok, type Result } from "../src/domain/errors.ts";
 import { TOO_SMALL_MS, type Usable, usable } from "../src/domain/prompt-cache/google.ts";
 import { inByteOrder } from "../src/domain/byte-order.ts";
-import { KEPT_MS } from "../src/domain/prompt-cache/usage.ts";
+import { LIFE_MS } from "../src/domain/prompt-cache/usage.ts";
 import type { RecallHour } from "../src/domain/usage/recall-hours.ts";
 import type { WrittenEntry } from "../src/domain/schema/entry.ts";
 import { Chores } from "./storage/chores.ts";
@@ -165,7 +165,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
     const counted = this.ctx.storage.transactionSync(() => {
       const before = this.#answers.replay<null>(once, now);
       if (before !== null) return before;
-      this.#usage.add(usage, usage.hour + KEPT_MS);
+      this.#usage.add(usage, usage.hour + LIFE_MS);
       return this.#answers.save(once, ok(null), { now });
     });
     this.#sweepLater("usage", "answers");
@@ -182,7 +182,7 @@ export class PromptCache extends DurableObject<Bindings> implements Served<Promp
   /** Adds to the recalls of their hours. */
   addRecalls(hours: readonly RecallHour[]): void {
     this.ctx.storage.transactionSync(() => {
-      for (const one of hours) this.#recalls.add(one, one.hour + KEPT_MS);
+      for (const one of hours) this.#recalls.add(one, one.hour + LIFE_MS);
     });
     this.#sweepLater("recalls");
   }

@@ -4,7 +4,7 @@ import { SqlStore } from "./sql.ts";
 import type { IdempotencyKey } from "../../src/contract/storage.ts";
 
 /** An answer to save once its write is done, and the memories that it names. */
-export type KeptAnswer = { once: IdempotencyKey; answer: unknown; memoryIds: string[] };
+export type IdempotentAnswer = { once: IdempotencyKey; answer: unknown; memoryIds: string[] };
 
 /** The life of a stored answer. */
 const LIFE_MS = 24 * 60 * 60 * 1000;
@@ -47,7 +47,7 @@ export class IdempotencyStore extends SqlStore {
   }
 
   /** Saves an answer that names memories. Only a user's object has any. */
-  saveOf({ once, answer, memoryIds }: KeptAnswer, now: number): void {
+  saveOf({ once, answer, memoryIds }: IdempotentAnswer, now: number): void {
     this.#put(once, answer, now);
     this.sql.run`
       INSERT OR IGNORE INTO answer_memories (memory_id, key)

@@ -1,5 +1,5 @@
 import type { ContextItem, Instruction, NumberedPlace } from "../../../src/domain/context/item.ts";
-import { withoutReplaced, wordsOf } from "../../../src/domain/context/latest-instructions.ts";
+import { latestInstructions, wordsOf } from "../../../src/domain/context/latest-instructions.ts";
 import { isOfOwner, type Speakers, UNNAMED } from "../../../src/domain/conversation/speakers.ts";
 import { day, oneLine } from "../../../src/domain/conversation/stored-text.ts";
 import { hash32 } from "../../../src/domain/hash.ts";
@@ -26,7 +26,7 @@ export class InstructionMessages {
   /** The instructions that hold, then the preferences, the newest first. */
   holding(): ContextItem[] {
     const { documents, items } = this.#read();
-    const holding = Map.groupBy(withoutReplaced(items), ({ place }) => place.n);
+    const holding = Map.groupBy(latestInstructions(items), ({ place }) => place.n);
     return documents.flatMap(({ n }) => holding.get(n) ?? []);
   }
 

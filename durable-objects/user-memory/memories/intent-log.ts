@@ -1,6 +1,6 @@
 import { FIRST_RETRY_MS, LAST_RETRY_MS } from "../../storage/back-off.ts";
 import type { Owner } from "../../../src/domain/memory/record.ts";
-import type { KeptAnswer } from "../../storage/idempotency-store.ts";
+import type { IdempotentAnswer } from "../../storage/idempotency-store.ts";
 import type { MemoryRow } from "../../../src/domain/memory/table.ts";
 import { part, SqlStore } from "../../storage/sql.ts";
 
@@ -10,7 +10,7 @@ export type Intent = {
   put: readonly MemoryRow[];
   /** Memories to delete with their history. */
   forget: readonly string[] | "all";
-  answer?: KeptAnswer;
+  answer?: IdempotentAnswer;
 };
 /** `seq`: the number to send it to D1 under, unless that was tried before. */
 export type NotedIntent = Intent & { n: number; seq?: number };
@@ -70,7 +70,7 @@ export class IntentLog extends SqlStore {
       owner: JSON.parse(first.owner) as Owner,
       put: rows.flatMap(({ put }) => JSON.parse(put) as MemoryRow[]),
       forget: first.forgets_all === 1 ? "all" : (JSON.parse(first.forgotten) as string[]),
-      ...(first.answer !== null && { answer: JSON.parse(first.answer) as KeptAnswer }),
+      ...(first.answer !== null && { answer: JSON.parse(first.answer) as IdempotentAnswer }),
     };
   }
 

@@ -15,7 +15,7 @@ import { reasonsAgainst, type Statement } from "./statement.ts";
 import { statementsIn } from "./statements.ts";
 import { printTable } from "../table.ts";
 
-type Judged = { file: string; statement: Statement; said: string; passes: boolean };
+type Judged = { file: string; statement: Statement; wording: string; passes: boolean };
 /** Of an entry that is out: statements that pass then and did not, and the other way round, and the files they are from. */
 type Effect = { entry: string; now: Judged[]; noMore: Judged[] };
 
@@ -25,7 +25,7 @@ export function printAblation(paths: readonly string[]): void {
     const { genuine, poisoned } = statementsIn(path);
     return [...genuine, ...poisoned].map((statement): Judged => {
       const text = [...statement.said.map(([, message]) => message), ...statement.fact].join("\n");
-      return { file: basename(path), statement, said: read(text).said, passes: passes(statement) };
+      return { file: basename(path), statement, wording: read(text).wording, passes: passes(statement) };
     });
   });
   const effects = LANGUAGES.flatMap((language) => effectsOf(language, all));
@@ -63,7 +63,7 @@ function effectsOf(language: Language, all: readonly Judged[]): Effect[] {
     words.split(",").map((part, i, parts): Effect => {
       const own = listed(part);
       const touches = expressionOf(own, record);
-      const some = all.filter(({ said }) => said.search(touches) >= 0);
+      const some = all.filter(({ wording }) => wording.search(touches) >= 0);
       const [whole, told] = [cues.get(cue), own.filter((word) => telling.has(word))];
       const elsewhere = kinds.flatMap(([other, theirs]) =>
         other === cue ? listed(parts.toSpliced(i, 1).join(",")) : listed(theirs),

@@ -22,7 +22,7 @@ const GAPS = new RegExp(`${GAP}+|(?<= )…(?= )`, "gu");
 const LOOKED_AT = 2_000;
 
 /** The expressions of a language, over a sentence without the frames before it. */
-type Rule = Record<"asked" | "cue" | "frames" | "requests" | "clause" | "prefers" | "ends", RegExp> & {
+type Rule = Record<"topics" | "cue" | "frames" | "requests" | "clause" | "prefers" | "ends", RegExp> & {
   orders: readonly RegExp[];
 };
 
@@ -31,22 +31,22 @@ const START = String.raw`(?<![\p{L}\p{N}'])`;
 const rule = (source: string, flags = "iu"): RegExp => new RegExp(source, flags);
 
 const RULES: readonly Rule[] = fieldsOf("standing").map((words): Rule => {
-  const { frames, requests, therefore, always, onwards, asked, plainly, prefers, ends } = words;
+  const { frames, requests, therefore, always, onwards, topics, plainly, prefers, ends } = words;
   const frame = String.raw`(?:(?:${frames})${END}[\s,:!–-]*)`;
   const request = String.raw`(?:(?:${requests})${END}\s*)`;
   const orders = [...(words.orders === undefined ? [] : [words.orders]), ...words.verbs.split(/\s+/u)];
   const order = String.raw`(?:${orders.join("|")})${END}`;
   return {
-    asked: rule(String.raw`${START}(?:${asked})${END}([^.,;:!?–—]+)`),
-    cue: rule(`${START}(?:${always}|${onwards}|${asked}|${plainly}|${prefers})`),
+    topics: rule(String.raw`${START}(?:${topics})${END}([^.,;:!?–—]+)`),
+    cue: rule(`${START}(?:${always}|${onwards}|${topics}|${plainly}|${prefers})`),
     frames: rule(`^(?:${frame}|${request})+`),
     requests: rule(START + request),
     orders: [
       rule(`^(?:${always}),? ${frame}*${order}`),
       rule(
-        `^(?:(?:${onwards})${END}|(?:${asked})${END}.{0,120}?[,:])[ ,:]*${frame}*(?:(?:${always}) )?${order}`,
+        `^(?:(?:${onwards})${END}|(?:${topics})${END}.{0,120}?[,:])[ ,:]*${frame}*(?:(?:${always}) )?${order}`,
       ),
-      rule(`^${order}.{1,200}?${START}(?:${onwards}|${asked})${END}`),
+      rule(`^${order}.{1,200}?${START}(?:${onwards}|${topics})${END}`),
       // A name is in capitals.
       rule(`^(?:${plainly})`, "u"),
     ],
@@ -81,8 +81,8 @@ export function instructionsIn(message: MessageText, text: string): Instructions
 /** The matter that a passage is about: what it names as asked for ("when I ask about recipes"), else all of it. */
 export function matterOf(passage: string): string {
   const plain = passage.replaceAll("’", "'");
-  for (const { asked } of RULES) {
-    const matter = asked.exec(plain)?.[1];
+  for (const { topics } of RULES) {
+    const matter = topics.exec(plain)?.[1];
     if (matter !== undefined) return matter;
   }
   return passage;

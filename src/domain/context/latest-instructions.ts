@@ -34,7 +34,7 @@ type Matter = { about: string; condition: string; values: string; isAgainst: boo
  * and against ("no longer use emojis"), under the same condition ("when I ask about cars"). `latestFirst`: in that order.
  * `isRepeated`: the one that it replaces has the same words.
  */
-export function withoutReplaced<One extends { instruction: Pick<Instruction, "text" | "isRepeated"> }>(
+export function latestInstructions<One extends { instruction: Pick<Instruction, "text" | "isRepeated"> }>(
   latestFirst: readonly One[],
 ): One[] {
   const matters = latestFirst.map(({ instruction }) => matterOf(instruction.text));

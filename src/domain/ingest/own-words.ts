@@ -119,7 +119,7 @@ function handedIn(line: string, languages: LanguageReading["languages"]): Handed
     const before = read(sentence, languages);
     start = colon + 1;
     // "Some facts about me:" begins a list of the user's, and "in English:" a text.
-    const isOf = isOfSpeaker(before) && !PARTS.has(before.said);
+    const isOf = isOfSpeaker(before) && !PARTS.has(before.wording);
     const isOwn = isOf || has(before, "frames");
     const rest = readPart(line.slice(start), before);
     const isHanding =

@@ -32,10 +32,10 @@ export type Language = {
 };
 
 /**
- * A text as its words are compared. `said`: in lower case, with a space around each word. `names`: the places of words with a capital,
+ * A text as its words are compared. `wording`: in lower case, with a space around each word. `names`: the places of words with a capital,
  * but the first. `languages`: those whose words it has.
  */
-export type LanguageReading = { said: string; names: readonly number[]; languages: readonly Language[] };
+export type LanguageReading = { wording: string; names: readonly number[]; languages: readonly Language[] };
 
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['-]+[\p{L}\p{M}\p{N}]+)*/gu;
 const LATIN = /^[\p{Script=Latin}\P{L}]*$/u;
@@ -137,19 +137,19 @@ const MANY = 2;
 /** Reads a text. `around`: the languages of what stands around it. Without a word of its own, it is in those of its letters. */
 export function read(text: string, around: readonly Language[] = NO_LANGUAGES): LanguageReading {
   const words = wordsIn(text);
-  const own = languagesIn(words.said, text);
-  const isLatin = LATIN.test(words.said);
+  const own = languagesIn(words.wording, text);
+  const isLatin = LATIN.test(words.wording);
   const near = own.length > 0 ? around : around.filter((one) => one.isLatin === isLatin);
   // "No wine." is of many languages, and of one of those around it.
   const shared = own.length > 1 ? own.filter((one) => near.includes(one)) : [];
   const languages = shared.length > 0 ? shared : [...new Set([...own, ...near])];
   if (languages.length > 0 || !isLatin) return { ...words, languages };
-  const isShort = words.said.split(" ").length - 2 <= FEW;
+  const isShort = words.wording.split(" ").length - 2 <= FEW;
   return { ...words, languages: isShort && ENGLISH !== undefined ? [ENGLISH] : [UNKNOWN] };
 }
 
 /** True if a text has words of a language with a record. */
-export const isRead = (text: string): boolean => languagesIn(wordsIn(text).said, text).length > 0;
+export const isRead = (text: string): boolean => languagesIn(wordsIn(text).wording, text).length > 0;
 
 /** Reads a part of what was read: its languages are those of the whole. */
 export const readPart = (
@@ -160,36 +160,36 @@ export const readPart = (
   languages,
 });
 
-function wordsIn(text: string): Pick<LanguageReading, "said" | "names"> {
-  let said = " ";
+function wordsIn(text: string): Pick<LanguageReading, "wording" | "names"> {
+  let wording = " ";
   const names: number[] = [];
   for (const [word] of text.replaceAll(/[’`´]/gu, "'").normalize("NFKC").matchAll(WORD)) {
-    if (said !== " " && /^\p{Lu}[\p{L}\p{M}]/u.test(word)) names.push(said.length);
-    said += `${word.toLowerCase()} `;
+    if (wording !== " " && /^\p{Lu}[\p{L}\p{M}]/u.test(word)) names.push(wording.length);
+    wording += `${word.toLowerCase()} `;
   }
-  return { said, names };
+  return { wording, names };
 }
 
 /** The languages of which a text has most words, or else a phrase. */
-function languagesIn(said: string, text: string): readonly Language[] {
-  const words = said.split(" ");
-  const flat = isUnspaced(said);
+function languagesIn(wording: string, text: string): readonly Language[] {
+  const words = wording.split(" ");
+  const flat = isUnspaced(wording);
   const hits = LANGUAGES.map((language) => {
     if (flat && isUnspaced(language.words.values().next().value ?? ""))
-      return [...language.words].filter((word) => isUnspaced(word) && said.includes(word)).length;
+      return [...language.words].filter((word) => isUnspaced(word) && wording.includes(word)).length;
     return (
       words.filter((word) => language.words.has(word)).length + (MARKS[language.code]?.test(text) ? 1 : 0)
     );
   });
   const most = Math.max(...hits);
   const likely = LANGUAGES.filter(({ phrases }, i) =>
-    most > 0 ? hits[i] === most : said.search(phrases) >= 0,
+    most > 0 ? hits[i] === most : wording.search(phrases) >= 0,
   );
   // A long text with one word that many languages have is in none of them.
   return likely.length > MANY && words.length > 2 * FEW ? NO_LANGUAGES : likely;
 }
 
-type Readable = Pick<LanguageReading, "said" | "languages">;
+type Readable = Pick<LanguageReading, "wording" | "languages">;
 const NOTHING = /(?!)/gu;
 const expressionsOf = ({ languages }: Pick<Readable, "languages">, cue: Cue): RegExp[] =>
   languages.map(({ cues }) => cues.get(cue) ?? NOTHING);
@@ -197,21 +197,24 @@ const expressionsOf = ({ languages }: Pick<Readable, "languages">, cue: Cue): Re
 /** The places of the words of a kind. */
 export const placesOf = (reading: Readable, cue: Cue): number[] =>
   expressionsOf(reading, cue).flatMap((words) =>
-    Array.from(reading.said.matchAll(words), ({ index }) => index),
+    Array.from(reading.wording.matchAll(words), ({ index }) => index),
   );
 
 /** True if a text has a word of a kind. */
 export const has = (reading: Readable, cue: Cue): boolean =>
-  expressionsOf(reading, cue).some((words) => reading.said.search(words) >= 0);
+  expressionsOf(reading, cue).some((words) => reading.wording.search(words) >= 0);
 
 /** True if a text begins with a word of a kind. */
 export const begins = (reading: Readable, cue: Cue): boolean =>
-  expressionsOf(reading, cue).some((words) => reading.said.search(words) === 1);
+  expressionsOf(reading, cue).some((words) => reading.wording.search(words) === 1);
 
 /** A text without the words of a kind. */
 export const withoutWords = (reading: LanguageReading, cue: Cue): LanguageReading => ({
   ...reading,
-  said: expressionsOf(reading, cue).reduce((said, words) => said.replaceAll(words, ""), reading.said),
+  wording: expressionsOf(reading, cue).reduce(
+    (wording, words) => wording.replaceAll(words, ""),
+    reading.wording,
+  ),
 });
 
 /** True if a word is one that tells a language of the text. */
@@ -232,11 +235,11 @@ export const withEnglish = ({ languages }: Pick<LanguageReading, "languages">) =
 });
 
 /** True unless each language of a text has words for such a predicate, and the text has none of them. */
-export const shows = ({ said, languages }: LanguageReading, predicate: string): boolean => {
-  const words = wordsIn(predicate).said;
+export const shows = ({ wording, languages }: LanguageReading, predicate: string): boolean => {
+  const words = wordsIn(predicate).wording;
   return languages.some(
     (language) =>
-      !language.shows.some(([head, shown]) => words.includes(` ${head}`) && said.search(shown) < 0),
+      !language.shows.some(([head, shown]) => words.includes(` ${head}`) && wording.search(shown) < 0),
   );
 };
 
@@ -249,8 +252,8 @@ export const speaksToTheMemory = (text: string): boolean => {
 /** A text about the user and the assistant without the words for these. */
 export function withoutRoles(text: string): string {
   const plain = text.replaceAll(/[’`´]/gu, "'").normalize("NFKC");
-  const { said, languages } = read(plain);
-  const roles = new Set(expressionsOf({ languages }, "roles").flatMap((words) => said.match(words) ?? []));
+  const { wording, languages } = read(plain);
+  const roles = new Set(expressionsOf({ languages }, "roles").flatMap((words) => wording.match(words) ?? []));
   return [...roles].reduce((rest, words) => {
     const spaced = words.replaceAll(" ", String.raw`[^\p{L}\p{N}]+`);
     const whole = isUnspaced(words) ? spaced : String.raw`(?<![\p{L}\p{N}])${spaced}(?![\p{L}\p{N}])`;
@@ -261,6 +264,6 @@ export function withoutRoles(text: string): string {
 const SECRETS = expressionsOf({ languages: LANGUAGES }, "secrets");
 /** True if a text names a secret in any language. */
 export const namesSecret = (text: string): boolean => {
-  const { said } = wordsIn(text);
-  return SECRETS.some((words) => said.search(words) >= 0);
+  const { wording } = wordsIn(text);
+  return SECRETS.some((words) => wording.search(words) >= 0);
 };

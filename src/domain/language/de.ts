@@ -83,7 +83,7 @@ export const de: LanguageWords = {
       "immer|nie(?:mals)?|stets|grundsätzlich|ab (?:jetzt|sofort|heute)|von (?:jetzt|nun|heute) an|künftig|zukünftig|in zukunft|jedes mal",
     verbs: `antworte benutze? bestätige erkläre erwähne fasse? formuliere frage? gib lass mache? nenne? nimm prüfe?
       rechne sage? schlage? schreibe? setze? sprich übersetze? vermeide verwende verzichte zeige? zitiere`,
-    asked: "wenn ich (?:dich )?(?:nach|um|frage|schreibe)",
+    topics: "wenn ich (?:dich )?(?:nach|um|frage|schreibe)",
     plainly: String.raw`hör auf|keine (?:emojis|witze|entschuldigungen) mehr|nenne? mich (?=["„…]?\p{Lu})`,
     prefers: "ich bevorzuge(?= )",
     ends: "[,;–—]? *(?:(?:und|aber|also) )?(?<!\\p{L})(?:kannst|könntest|wie|was|welche\\w*|wo|soll|sollte) ",

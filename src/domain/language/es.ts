@@ -81,7 +81,7 @@ export const es: LanguageWords = {
       "siempre|nunca|jamás|(?:a partir|de) (?:de )?(?:ahora|hoy)(?: en adelante)?|en (?:el )?futuro|en adelante|cada vez",
     verbs: `agrega añade avisa cita confirma contesta da dame dime escribe evita explica haz habla incluye indica
       menciona muestra no pon propón recuerda responde resume traduce usa utiliza verifica`,
-    asked: "cuando (?:te )?(?:pregunte|pida|pido|pregunto)",
+    topics: "cuando (?:te )?(?:pregunte|pida|pido|pregunto)",
     plainly: String.raw`deja de |no más (?:emojis|disculpas)|llámame (?=["«…]?\p{Lu})`,
     prefers: "prefiero(?= )",
     ends: "[,;–—]? *(?:(?:y|pero|así que|entonces) )?(?<!\\p{L})¿?(?:puedes|podrías|cómo|qué|cuál\\w*|dónde) ",

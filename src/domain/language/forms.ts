@@ -16,9 +16,9 @@ export const deniesLast = (reading: LanguageReading): boolean => hasForm("denies
 /** The places of the words of a kind that stand right before the speaker: "but I", "and now I". */
 export function placesBeforeSelf(reading: LanguageReading, cue: Cue): number[] {
   const speakers = new Set(placesOf(reading, "self"));
-  const behind = (at: number): number => reading.said.indexOf(" ", at) + 1;
+  const behind = (at: number): number => reading.wording.indexOf(" ", at) + 1;
   const isNow = (at: number): boolean =>
-    has({ ...reading, said: ` ${reading.said.slice(at, behind(at))}` }, "now");
+    has({ ...reading, wording: ` ${reading.wording.slice(at, behind(at))}` }, "now");
   return placesOf(reading, cue)
     .map((at) => [at, behind(at)] as const)
     .filter(([, next]) => speakers.has(isNow(next) ? behind(next) : next))
@@ -35,10 +35,10 @@ export const hasFormOf = (name: string, text: string, reading: LanguageReading):
 
 /** True for a word that leads from a name to what follows: "to". */
 export function isSmall(word: string, reading: LanguageReading): boolean {
-  const one = { ...reading, said: ` ${word} ` };
+  const one = { ...reading, wording: ` ${word} ` };
   return (has(one, "common") || has(one, "joins")) && !has(one, "third");
 }
 
 /** True for a verb as others have it: "sleeps". */
 export const isOfOthers = (verb: string, reading: LanguageReading): boolean =>
-  verb.length >= HEAD && has({ ...reading, said: ` ${verb} ` }, "theirs") && !isWordOf(verb, reading);
+  verb.length >= HEAD && has({ ...reading, wording: ` ${verb} ` }, "theirs") && !isWordOf(verb, reading);

@@ -84,7 +84,7 @@ export const fr: LanguageWords = {
     orders: String.raw`ne|n'\p{L}+`,
     verbs: `ajoute appelle cite confirme donne écris évite explique indique mets montre
       parle précise propose rappelle réponds résume tutoie utilise vérifie`,
-    asked: "quand je (?:te )?(?:demande|pose)",
+    topics: "quand je (?:te )?(?:demande|pose)",
     plainly: String.raw`arrête (?:de |d')|plus d'(?:emojis|excuses)|appelle-moi (?=["«…]? ?\p{Lu})`,
     prefers: "je préfère(?= )",
     ends: "[,;–—]? *(?:(?:et|mais|donc|alors) )?(?<!\\p{L})(?:peux|pourrais|comment|quel\\w*|où|est-ce)[ -]",

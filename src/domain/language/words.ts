@@ -127,8 +127,8 @@ export type StandingWords = {
   orders?: string;
   /** A list: such verbs. */
   verbs: string;
-  /** Conditions of asking: "when I ask". */
-  asked: string;
+  /** Stands before what an instruction is about: "when I ask". */
+  topics: string;
   /** Whole orders that hold without such a word: "stop using", "keep your answers". */
   plainly: string;
   /** Begins a preference; what follows it, to the end of the clause, is preferred. */

@@ -41,10 +41,10 @@ export const contentStems = (text: string): string[] =>
     .map(stem);
 
 /** The words of a source: their stems, and the text without spaces for scripts that write none. */
-export type Said = { stems: ReadonlySet<string>; flat: string };
+export type SourceWords = { stems: ReadonlySet<string>; flat: string };
 
 /** The words of a source. Many texts are looked for in it: stem it once. */
-export const saidIn = (source: string): Said => ({
+export const sourceWords = (source: string): SourceWords => ({
   stems: new Set(wordsOf(source).flatMap((word) => [stem(word), ...partsOf(word)])),
   flat: folded(source).replaceAll(/\s+/gu, ""),
 });
@@ -58,35 +58,35 @@ export const placedWords = (text: string): PlacedWord[] =>
   }));
 
 /** The words of several sources. */
-export const joined = (some: readonly Said[]): Said => ({
+export const joined = (some: readonly SourceWords[]): SourceWords => ({
   stems: new Set(some.flatMap(({ stems }) => [...stems])),
   flat: some.map(({ flat }) => flat).join(""),
 });
 
 /** A word that a source has to say: one of these lists of stems, or a text of a script without spaces. */
-export type Needed = { anyOf: readonly (readonly string[])[] } | { flat: string };
+export type Need = { anyOf: readonly (readonly string[])[] } | { flat: string };
 
 /** The words of a text that a source has to say, each once. Many sources are searched for them: stem them once. */
-export function needsOf(text: string): readonly Needed[] {
-  const needed = new Map<string, Needed>();
+export function needsOf(text: string): readonly Need[] {
+  const needs = new Map<string, Need>();
   for (const word of new Set(wordsOf(text))) {
     const plain = folded(word);
     if (EMPTY.has(plain)) continue;
-    if (isUnspaced(word)) needed.set(plain, { flat: plain });
+    if (isUnspaced(word)) needs.set(plain, { flat: plain });
     else {
       const anyOf = [[stem(word)], partsOf(word)];
-      needed.set(anyOf.map((stems) => stems.join(" ")).join("\n"), { anyOf });
+      needs.set(anyOf.map((stems) => stems.join(" ")).join("\n"), { anyOf });
     }
   }
-  return [...needed.values()];
+  return [...needs.values()];
 }
 
 /** True if a source says all these words. */
-export const says = ({ stems, flat }: Said, needs: readonly Needed[]): boolean =>
-  needs.every((needed) =>
-    "flat" in needed
-      ? flat.includes(needed.flat)
-      : needed.anyOf.some((words) => words.every((word) => stems.has(word))),
+export const says = ({ stems, flat }: SourceWords, needs: readonly Need[]): boolean =>
+  needs.every((need) =>
+    "flat" in need
+      ? flat.includes(need.flat)
+      : need.anyOf.some((words) => words.every((word) => stems.has(word))),
   );
 
 const partsOf = (word: string): string[] => word.split(/[-'’.]/u).map(stem);

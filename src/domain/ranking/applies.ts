@@ -1,7 +1,7 @@
 import { matterOf } from "../context/instructions.ts";
 import { asksForValue } from "./answer-type.ts";
 import { cosineOf, type Lexicon, sumOfRows } from "./lexicon.ts";
-import type { PooledCandidate } from "./pool.ts";
+import type { PoolMember } from "./pool.ts";
 import { asksForPast, contentWords } from "./question.ts";
 
 /** True for a question that an instruction may say something about: not for one that asks for a value or about the past. */
@@ -16,7 +16,7 @@ const MOST = 4;
  */
 export function applies(
   question: string,
-  pool: readonly Pick<PooledCandidate, "standing">[],
+  pool: readonly Pick<PoolMember, "standing">[],
   lexicon: Lexicon | null,
 ): Float32Array {
   const values = new Float32Array(pool.length);

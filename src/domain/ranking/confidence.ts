@@ -5,7 +5,7 @@ import type { Featured, Matches } from "./features.ts";
 import type { Reading } from "./judgement.ts";
 import { cosineOf, distinctPieces, sumOfRows, type WordStatistics } from "./lexicon.ts";
 import { wordsWithoutMarks } from "./marks.ts";
-import type { PooledCandidate } from "./pool.ts";
+import type { PoolMember } from "./pool.ts";
 import { asksForAdvice, namesIn } from "./question.ts";
 
 /**
@@ -69,7 +69,7 @@ export function signalsOf(
   };
 }
 
-const lacksAnswer = (question: string, line: PooledCandidate | undefined, reading: Reading | undefined) =>
+const lacksAnswer = (question: string, line: PoolMember | undefined, reading: Reading | undefined) =>
   line !== undefined && (reading?.isOfOther === true || typeTest(question)(line.text.slice(0, LOOKED_AT)));
 
 /** Candidates whose cosine is computed anew, and pieces of each that are looked at. */

@@ -1,7 +1,7 @@
 import { applies } from "./applies.ts";
 import type { WordStatistics } from "./lexicon.ts";
 import { matchOf, type PieceMatch, pieceMatches } from "./matches.ts";
-import { type PooledCandidate, REACH } from "./pool.ts";
+import { type PoolMember, REACH } from "./pool.ts";
 import { asksForAdvice, asksTime, mentions, otherScriptWords, tellsTime } from "./question.ts";
 import { DAY } from "./time-span.ts";
 
@@ -29,7 +29,7 @@ export const features = [
 ] as const;
 export type Feature = (typeof features)[number];
 export type FeatureTable = Record<Feature, Float32Array>;
-type Pool = readonly PooledCandidate[];
+type Pool = readonly PoolMember[];
 /** The candidates, and how much each says by itself. */
 type Weighed = { pool: Pool; standalone: Float32Array };
 
@@ -76,7 +76,7 @@ export function featuresOf(question: Question, pool: Pool, words: WordStatistics
   const advice = asksForAdvice(text);
   const asksForTime = asksTime(text);
   // A memory has no neighbours.
-  const ofMessages = (valueOf: (one: PooledCandidate, i: number) => number) =>
+  const ofMessages = (valueOf: (one: PoolMember, i: number) => number) =>
     scaled(columnOf(pool, valueOf)).map((value, i) => (pool[i]?.isMessage === true ? value : 0));
   const wordsNear = around(bm25, weighed, (sum, one) => sum + one);
   const strongest = strongestOfSitting(soft, pool);
@@ -110,7 +110,7 @@ export function featuresOf(question: Question, pool: Pool, words: WordStatistics
   return { pool, words, table, matches: { pieces, cosine, soft } };
 }
 
-const columnOf = (pool: Pool, valueOf: (one: PooledCandidate, i: number) => number | boolean): Float32Array =>
+const columnOf = (pool: Pool, valueOf: (one: PoolMember, i: number) => number | boolean): Float32Array =>
   Float32Array.from(pool, (one, i) => Number(valueOf(one, i)));
 
 /** The one speaker of the pool whom the question names, in lower case. */
@@ -140,7 +140,7 @@ function around(
  * letters alone: words of other letters are counted.
  */
 function standaloneWeight(
-  { isMessage, pieces, text, speaker }: PooledCandidate,
+  { isMessage, pieces, text, speaker }: PoolMember,
   words: WordStatistics | null,
 ): number {
   if (!isMessage || words === null) return 1;
@@ -162,7 +162,7 @@ function strongestOfSitting(values: Float32Array, pool: Pool): ReadonlyMap<numbe
 }
 
 /** A name in a memory counts like the speaker of a message. */
-const isAbout = ({ isMessage, speaker, text }: PooledCandidate, name: string): boolean =>
+const isAbout = ({ isMessage, speaker, text }: PoolMember, name: string): boolean =>
   isMessage ? speaker?.toLowerCase() === name : mentions(text, name);
 
 const lengthOf = (text: string): number =>

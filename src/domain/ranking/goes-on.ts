@@ -1,6 +1,6 @@
 import type { Featured } from "./features.ts";
 import { type Match, SAME } from "./matches.ts";
-import { type PooledCandidate, REACH } from "./pool.ts";
+import { type PoolMember, REACH } from "./pool.ts";
 
 /** Characters of a message that may leave out what the one before it says, and of that one. */
 const [SHORT, BEFORE] = [200, 400];
@@ -27,10 +27,7 @@ export function* goingOn({ pool, matches }: Featured): Generator<[i: number, mat
 }
 
 /** The places of the messages that one goes on from, the nearest first: those before it in its sitting, up to a long one. */
-export function leadingTo(
-  { before, sitting, kind, text }: PooledCandidate,
-  pool: Featured["pool"],
-): number[] {
+export function leadingTo({ before, sitting, kind, text }: PoolMember, pool: Featured["pool"]): number[] {
   const places: number[] = [];
   // A question that goes on has no answer.
   if (kind !== "assistant" || text.length > SHORT || text.includes("?")) return places;

@@ -1,4 +1,4 @@
-import type { PooledCandidate } from "./pool.ts";
+import type { PoolMember } from "./pool.ts";
 import type { Statements } from "./statements.ts";
 
 /**
@@ -14,7 +14,7 @@ export type StatementWeights = Record<(typeof statementWeights)[number], number>
 export type Reading = Statements & {
   /** Its place in the pool. */
   i: number;
-  one: PooledCandidate;
+  one: PoolMember;
   /** Its own words. */
   text: string;
   /** The number of telling words that the question has not. Who says it is one, if the question asks for that. */

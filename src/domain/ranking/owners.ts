@@ -2,7 +2,7 @@ import { partOf, rowsOf, wholeWords, wordsOf } from "../language/recall-words.ts
 import { stem, wordsOf as wordsIn } from "../memory/content-stems.ts";
 import { isOfTime } from "./answer-type.ts";
 import { folded } from "./fold.ts";
-import type { PooledCandidate } from "./pool.ts";
+import type { PoolMember } from "./pool.ts";
 import { isTelling, mentions } from "./question.ts";
 
 /** Words before a thing that say whose it is, and the next two words. */
@@ -76,7 +76,7 @@ function byThing(text: string): ReadonlyMap<string, readonly Owned[]> {
  * Tells of a text if it says something of a thing in question, and only of somebody else's: "his dog" is not "my dog". The question is
  * read once.
  */
-export function ownerTest(question: string): (one: PooledCandidate, text: string) => boolean {
+export function ownerTest(question: string): (one: PoolMember, text: string) => boolean {
   const owned = ownedIn(question, NO_OWNERS_IN_QUESTION);
   // A long question may say one thing many times.
   const things = [...new Map(owned.map((one) => [`${one.owner} ${one.things.join(" ")}`, one])).values()];
@@ -97,11 +97,11 @@ export function ownerTest(question: string): (one: PooledCandidate, text: string
   };
 }
 
-const isNamed = ({ text, speaker }: PooledCandidate, owner: string): boolean =>
+const isNamed = ({ text, speaker }: PoolMember, owner: string): boolean =>
   mentions(text, owner) || (speaker !== null && mentions(speaker, owner));
 
 /** True for the owner of a thing in a text who is not the one in question. */
-function isAnother(other: Owned, mine: Owned, one: PooledCandidate): boolean {
+function isAnother(other: Owned, mine: Owned, one: PoolMember): boolean {
   const isPronoun = other.owner !== null && PRONOUNS.has(other.owner);
   if (mine.owner === null)
     return (

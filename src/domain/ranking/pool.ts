@@ -5,7 +5,7 @@ export const candidateKinds = ["memory", "people", "assistant"] as const;
 export type CandidateKind = (typeof candidateKinds)[number];
 
 /** A document that may be an answer, with what is known of it. */
-export type PooledCandidate = {
+export type PoolMember = {
   n: number;
   kind: CandidateKind;
   isMessage: boolean;
@@ -47,7 +47,7 @@ const ASSISTANT_LENGTH = 3;
 const PAUSE_MS = 3 * 3_600_000;
 
 /** A candidate without its place among the others. */
-export type Candidate = Omit<PooledCandidate, "kind" | "before" | "near" | "sitting">;
+export type Candidate = Omit<PoolMember, "kind" | "before" | "near" | "sitting">;
 
 /** The places of messages in their threads. */
 type Places = {
@@ -57,7 +57,7 @@ type Places = {
 };
 
 /** Puts candidates beside their neighbours: messages that follow each other in a thread. */
-export function poolOf(candidates: readonly Candidate[], { sameThread, beside }: Places): PooledCandidate[] {
+export function poolOf(candidates: readonly Candidate[], { sameThread, beside }: Places): PoolMember[] {
   const sorted = candidates.toSorted((a, b) => a.n - b.n);
   const index = new Map(sorted.map(({ n }, i) => [n, i]));
   const at = (n: number, step: number): number | undefined => {
@@ -65,7 +65,7 @@ export function poolOf(candidates: readonly Candidate[], { sameThread, beside }:
     return other === null ? undefined : index.get(other);
   };
   const kinds = kindsOf(sorted, sameThread);
-  const pool: PooledCandidate[] = [];
+  const pool: PoolMember[] = [];
   for (const [i, one] of sorted.entries()) {
     const near = STEPS.flatMap((step) => {
       const other = at(one.n, step);

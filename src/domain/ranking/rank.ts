@@ -6,7 +6,7 @@ import type { Reading } from "./judgement.ts";
 import type { WordStatistics } from "./lexicon.ts";
 import { type Match, type PassageMatch, passageMatches } from "./matches.ts";
 import { isLong, type Passage } from "./passages.ts";
-import { type CandidateKind, candidateKinds, type PooledCandidate } from "./pool.ts";
+import { type CandidateKind, candidateKinds, type PoolMember } from "./pool.ts";
 import { reasonOf } from "./reason.ts";
 import { bestOf, secondStage } from "./second-stage.ts";
 import type { RankingModel } from "./weights.ts";
@@ -59,7 +59,7 @@ type RankOptions = {
  */
 export function rank(
   question: Question,
-  pool: readonly PooledCandidate[],
+  pool: readonly PoolMember[],
   { words, model, weights = {}, explain = false }: RankOptions,
 ): { ranked: Ranked[]; confidence: number; signals: Signals } {
   const featured = featuresOf(question, pool, words);

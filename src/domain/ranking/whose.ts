@@ -1,7 +1,7 @@
 import { partOf, wholeWords, wordsOf } from "../language/recall-words.ts";
 import type { Reading } from "./judgement.ts";
 import { mayBeSame, ownerTest, relativeIn, relativesIn } from "./owners.ts";
-import type { PooledCandidate } from "./pool.ts";
+import type { PoolMember } from "./pool.ts";
 import { mentions } from "./question.ts";
 
 /** The speaker about themselves. */
@@ -21,7 +21,7 @@ const SURE = 2;
  * The message without the speaker's name, which the index puts before it; a memory without "The user", which is what "I" is in
  * a message, and with "My" for "The user's".
  */
-export const ownText = ({ speaker, text, isMessage }: PooledCandidate): string =>
+export const ownText = ({ speaker, text, isMessage }: PoolMember): string =>
   speaker !== null && text.startsWith(`${speaker}: `)
     ? text.slice(speaker.length + 2)
     : isMessage
@@ -40,7 +40,7 @@ export const asksForSpeaker = (question: string, text: string): boolean =>
 export function judgeWhose(
   readings: readonly Reading[],
   question: string,
-  pool: readonly PooledCandidate[],
+  pool: readonly PoolMember[],
   weight: number,
 ): void {
   const isOwn = OWN.test(question);
@@ -64,15 +64,11 @@ export function judgeWhose(
 const isOfOtherRelative = (relative: string, ofQuestion: readonly string[], isOwn: boolean): boolean =>
   ofQuestion.length === 0 ? isOwn : !ofQuestion.some((one) => mayBeSame(one, relative));
 
-const isOfUser = ({ role, kind, text }: PooledCandidate): boolean =>
+const isOfUser = ({ role, kind, text }: PoolMember): boolean =>
   role !== "assistant" && kind !== "people" && OWN.test(text);
 
 /** "I" and "my" of a speaker whom the question does not name, where it names another. */
-const isOfOtherSpeaker = (
-  { speaker }: PooledCandidate,
-  text: string,
-  inQuestion: readonly string[],
-): boolean =>
+const isOfOtherSpeaker = ({ speaker }: PoolMember, text: string, inQuestion: readonly string[]): boolean =>
   inQuestion.length > 0 &&
   speaker !== null &&
   !inQuestion.includes(speaker) &&

@@ -1,6 +1,6 @@
 // The wording of standing instructions and preferences, and which of two on one matter holds.
 import { describe, expect, it } from "vitest";
-import { withoutReplaced } from "../../../src/domain/context/latest-instructions.ts";
+import { latestInstructions } from "../../../src/domain/context/latest-instructions.ts";
 import { instructionsIn } from "../../../src/domain/context/instructions.ts";
 
 const found = (content: string) =>
@@ -137,7 +137,7 @@ describe("a message of a user", () => {
 
 describe("of two instructions", () => {
   const holding = (...latestFirst: string[]) =>
-    withoutReplaced(latestFirst.map((text) => ({ instruction: { text } }))).map(
+    latestInstructions(latestFirst.map((text) => ({ instruction: { text } }))).map(
       ({ instruction }) => instruction.text,
     );
 

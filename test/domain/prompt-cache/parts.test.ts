@@ -16,7 +16,7 @@ import {
   resourceKey,
 } from "../../../src/domain/prompt-cache/keys.ts";
 import { cacheLifetimeMs } from "../../../src/domain/prompt-cache/lifetime.ts";
-import { hitRate, hourOf, KEPT_MS, reportedHour } from "../../../src/domain/prompt-cache/usage.ts";
+import { hitRate, hourOf, LIFE_MS, reportedHour } from "../../../src/domain/prompt-cache/usage.ts";
 import type { Json } from "../../../src/domain/schema/bounds.ts";
 
 const json = () => fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
@@ -315,7 +315,7 @@ describe("usage", () => {
         expect(time).toBeGreaterThanOrEqual(hour);
       }),
     );
-    expect(KEPT_MS).toBe(90 * 86_400_000);
+    expect(LIFE_MS).toBe(90 * 86_400_000);
   });
 
   it("is refused from more than a day ahead", () => {

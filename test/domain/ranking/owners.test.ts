@@ -1,13 +1,13 @@
 // Whose a thing is that a text tells of, beside whose it is in a question.
 import { expect, it } from "vitest";
 import { ownerTest } from "../../../src/domain/ranking/owners.ts";
-import type { PooledCandidate } from "../../../src/domain/ranking/pool.ts";
+import type { PoolMember } from "../../../src/domain/ranking/pool.ts";
 
 /** True if the text tells of somebody else's thing. */
-function isOthers(question: string, text: string, more: Partial<PooledCandidate> = {}): boolean {
+function isOthers(question: string, text: string, more: Partial<PoolMember> = {}): boolean {
   const one = { kind: "message", isMessage: true, text, role: "user", speaker: null, ...more };
   // The test reads no other fields.
-  return ownerTest(question)(one as unknown as PooledCandidate, text);
+  return ownerTest(question)(one as unknown as PoolMember, text);
 }
 const memory = { isMessage: false, role: null };
 

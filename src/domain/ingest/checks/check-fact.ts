@@ -9,7 +9,7 @@ import {
   withoutRoles,
   withoutWords,
 } from "../../language/cues.ts";
-import { contentStems, needsOf, saidIn, says, wordsOf } from "../../memory/content-stems.ts";
+import { contentStems, needsOf, says, sourceWords, wordsOf } from "../../memory/content-stems.ts";
 import { GAP, READ } from "../own-words.ts";
 import type { FactProposal } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
@@ -104,7 +104,7 @@ function stated(fact: FactProposal, said: readonly CheckedMessage[], conversatio
     const isThere =
       needs.length > 0 &&
       !all.some(({ sentence }) => sentence.says(needs)) &&
-      said.some(({ source }) => says(saidIn(source.text.slice(0, READ)), needs));
+      said.some(({ source }) => says(sourceWords(source.text.slice(0, READ)), needs));
     return refused(isThere ? "not_own_words" : "not_in_source");
   }
   if (naming.reduce((sum, { sentence }) => sum + sentence.text.length, 0) > NAMING)
@@ -171,12 +171,12 @@ function refusalByFrame(
   { claim, predicate, reading }: { claim: string; predicate: string; reading: LanguageReading },
 ): Reason | null {
   const { before, since, whole } = clause;
-  const upTo = { ...before, said: since.said + whole.said };
+  const upTo = { ...before, wording: since.wording + whole.wording };
   // "She insists on paper copies" is no report of it.
   const isReported = has(upTo, "reports") && !has(readPart(predicate, reading), "reports");
   if (clause.isBroken || isReported || has(before, "hands")) return "not_own_words";
   if (
-    has({ ...before, said: before.said + whole.said }, "scenes") ||
+    has({ ...before, wording: before.wording + whole.wording }, "scenes") ||
     has(before, "undoes") ||
     has(withoutWords(clause.behind, "frames"), "undoes") ||
     (has(withoutWords(upTo, "frames"), "supposes") && !plansSomething(claim, reading))

@@ -48,7 +48,7 @@ export function checkText(
   const words = contentStems(claims);
   const isShown =
     words.filter((word) => stems.has(word)).length >= words.length * SHARE &&
-    says(joined(cited.map((one) => one.said())), needsOf(numbersAndNames(claims).join(" "))) &&
+    says(joined(cited.map((one) => one.sourceWords())), needsOf(numbersAndNames(claims).join(" "))) &&
     [...code].every((word) => cited.some((one) => one.ownText().includes(word)));
   if (!isShown) reasons.push("not_in_source");
   const isContrary = contradicts(clausesOf(claims), clausesOf(cited.map((one) => one.ownText()).join("\n")));

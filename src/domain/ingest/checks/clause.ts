@@ -1,7 +1,7 @@
 import { begins, type Cue, has, placesOf, type LanguageReading, readPart } from "../../language/cues.ts";
 import { placesBeforeSelf } from "../../language/forms.ts";
 import { isUnspaced } from "../../language/scripts.ts";
-import { type Needed, needsOf, type PlacedWord, says } from "../../memory/content-stems.ts";
+import { type Need, needsOf, type PlacedWord, says } from "../../memory/content-stems.ts";
 import { GAP } from "../own-words.ts";
 import { type Sentence } from "./conversation.ts";
 
@@ -52,20 +52,23 @@ export function clauseOf(object: string, from: number, sentence: Sentence): Clau
     ...placesBeforeSelf(head, "joins"),
   );
   const stop = Math.min(
-    tail.said.length,
+    tail.wording.length,
     ...[...PARTING, "joins" as const].flatMap((cue) => placesOf(tail, cue)),
   );
-  const begun = { ...head, said: head.said.slice(turn - 1) };
-  const whole = { ...begun, said: begun.said + tail.said.slice(1, stop) };
-  const isCut = stop < tail.said.length;
+  const begun = { ...head, wording: head.wording.slice(turn - 1) };
+  const whole = { ...begun, wording: begun.wording + tail.wording.slice(1, stop) };
+  const isCut = stop < tail.wording.length;
   return {
     text,
     before,
-    since: { ...before, said: before.said.slice(Math.max(1, ...placesBeforeSelf(before, "turns")) - 1) },
+    since: {
+      ...before,
+      wording: before.wording.slice(Math.max(1, ...placesBeforeSelf(before, "turns")) - 1),
+    },
     begun,
     whole,
     rest: isCut
-      ? { ...tail, said: tail.said.slice(stop - 1) }
+      ? { ...tail, wording: tail.wording.slice(stop - 1) }
       : readPart(text.slice(end, next?.index), reading),
     behind: readPart(text.slice(end), reading),
     isBroken: opening.includes(GAP),
@@ -102,7 +105,7 @@ export function placeOf(object: string, sentence: Sentence): number {
 }
 
 /** "Half-orc" may stand as two words. */
-const lengthOf = (need: Needed): number =>
+const lengthOf = (need: Need): number =>
   "flat" in need ? 1 : Math.max(...need.anyOf.map((stems) => stems.length));
 const saidOf = (words: readonly PlacedWord[]) => ({
   stems: new Set(words.flatMap(({ stems }) => [...stems])),
@@ -122,13 +125,13 @@ function stated(sentence: Sentence, from: number): string | null {
   if (from > comma) return null;
   const said = text.slice(0, comma);
   if (said.split(COMMA).some((part) => begins(readPart(part, reading), "asks"))) return null;
-  const tag = readPart(text.slice(comma), reading).said.trim();
+  const tag = readPart(text.slice(comma), reading).wording.trim();
   const words = tag.split(" ");
   // "It turns out I'm colourblind??"
   if (tag === "") return has(readPart(said, reading), "asks") ? null : said;
   const isTag = isUnspaced(tag)
     ? tag.length <= TAG
     : words.length <= TAG &&
-      words.every((word) => OF_TAG.some((cue) => has({ ...reading, said: ` ${word} ` }, cue)));
+      words.every((word) => OF_TAG.some((cue) => has({ ...reading, wording: ` ${word} ` }, cue)));
   return isTag ? null : said;
 }

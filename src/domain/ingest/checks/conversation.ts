@@ -8,7 +8,7 @@ import {
   type LanguageReading,
 } from "../../language/cues.ts";
 import { hasForm } from "../../language/forms.ts";
-import { contentStems, type Needed, placedWords, saidIn, says } from "../../memory/content-stems.ts";
+import { contentStems, type Need, placedWords, says, sourceWords } from "../../memory/content-stems.ts";
 import { GAP, ownWords, READ, sentencesOf } from "../own-words.ts";
 import type { SourceMessage } from "../proposal.ts";
 import { hidesSomething } from "./characters.ts";
@@ -51,7 +51,7 @@ export class Sentence {
   );
   /** True if it has a word of a kind. */
   readonly has = onceEach((cue: Cue) => has(this.reading(), cue));
-  readonly #said = once(() => saidIn(this.text));
+  readonly #sourceWords = once(() => sourceWords(this.text));
 
   /** `around`: the languages of the text around it. */
   constructor(text: string, around: Languages) {
@@ -59,29 +59,31 @@ export class Sentence {
     this.reading = once(() => read(text, around));
   }
 
-  says(needs: readonly Needed[]): boolean {
-    return says(this.#said(), needs);
+  says(needs: readonly Need[]): boolean {
+    return says(this.#sourceWords(), needs);
   }
 
   /** True if it has a word that says something in its language, and nothing in another: "MIT". */
   hasName(word: string): boolean {
     const reading = this.reading();
     const name = readPart(word, reading);
-    return name.said !== " " && reading.said.includes(name.said) && !SMALL.some((cue) => has(name, cue));
+    return (
+      name.wording !== " " && reading.wording.includes(name.wording) && !SMALL.some((cue) => has(name, cue))
+    );
   }
 
   #undoes(): boolean {
     // "Translate the following:" is about what follows.
     if (this.text.includes(GAP) || /[:：]$/u.test(this.text)) return false;
     if (this.has("undoes")) return true;
-    const { said, names } = this.reading();
+    const { wording, names } = this.reading();
     const points = placesOf(this.reading(), "points");
     // "That's our competitor's page."
     if (placesOf(this.reading(), "texts").some((text) => points.some((place) => place < text))) return true;
     return (
       !this.isQuestion() &&
       points.some((place) =>
-        names.some((name) => name > place && said.slice(place, name).split(" ").length <= POINTING + 1),
+        names.some((name) => name > place && wording.slice(place, name).split(" ").length <= POINTING + 1),
       )
     );
   }
@@ -110,7 +112,7 @@ export class CheckedMessage {
   /** The places of the sentences that take back what stands before them. */
   readonly undoing = once(() => this.#thoseThat((one) => one.undoes()));
   readonly stems = once(() => contentStems(this.#voiced()));
-  readonly said = once(() => saidIn(this.#voiced()));
+  readonly sourceWords = once(() => sourceWords(this.#voiced()));
 
   constructor(source: SourceMessage, at: number, before: CheckedMessage | undefined) {
     this.source = source;

@@ -17,10 +17,10 @@ import type { Clause } from "./clause.ts";
 const OF_DENIAL: readonly Cue[] = ["denies", "now", "turns", "causes", "joins", "self", "third", "common"];
 
 /** True if words deny a claim and say nothing else: "but no longer", "No, I don't." */
-export function deniesAlone(said: LanguageReading, claim: string): boolean {
-  if (!has(said, "denies")) return false;
+export function deniesAlone(reading: LanguageReading, claim: string): boolean {
+  if (!has(reading, "denies")) return false;
   const known = new Set(contentStems(claim));
-  const { said: rest } = OF_DENIAL.reduce(withoutWords, said);
+  const { wording: rest } = OF_DENIAL.reduce(withoutWords, reading);
   return rest.split(" ").every((word) => word === "" || known.has(stem(word)));
 }
 
@@ -30,33 +30,34 @@ export function deniesAlone(said: LanguageReading, claim: string): boolean {
  */
 export function isDenied({ begun, whole }: Clause, claim: string): boolean {
   if (!has(whole, "denies") || has(begun, "denies") || !has(begun, "self")) return has(whole, "denies");
-  const tail = { ...whole, said: whole.said.slice(begun.said.length - 1) };
+  const tail = { ...whole, wording: whole.wording.slice(begun.wording.length - 1) };
   const at = Math.min(...placesOf(tail, "denies"));
-  const own = { ...tail, said: tail.said.slice(0, placesOf(tail, "relates")[0]) };
+  const own = { ...tail, wording: tail.wording.slice(0, placesOf(tail, "relates")[0]) };
   const isBehind =
-    deniesLast(tail) || has(own, "never") || has({ ...tail, said: tail.said.slice(0, at) }, "self");
-  return isBehind || deniesAlone({ ...tail, said: tail.said.slice(at - 1) }, claim);
+    deniesLast(tail) || has(own, "never") || has({ ...tail, wording: tail.wording.slice(0, at) }, "self");
+  return isBehind || deniesAlone({ ...tail, wording: tail.wording.slice(at - 1) }, claim);
 }
 
 /** True if a clause says of the past what a predicate says of now: "I lived in Porto". */
 export function isOver({ begun, whole }: Clause, predicate: string): boolean {
-  const said = readPart(predicate, withEnglish(begun));
-  const verbs = said.said.trim().split(" ");
+  const claim = readPart(predicate, withEnglish(begun));
+  const verbs = claim.wording.trim().split(" ");
   const isNow = verbs[0] === "is"; // "Is obsessed with."
-  if (has(said, "past") || (!isNow && verbs.some((verb) => isPastVerb(verb, said)))) return false;
+  if (has(claim, "past") || (!isNow && verbs.some((verb) => isPastVerb(verb, claim)))) return false;
   // "I wear glasses since I was a kid."
   const ends = [...placesOf(whole, "asks"), ...placesOf(whole, "since")].filter(
-    (at) => at >= begun.said.length,
+    (at) => at >= begun.wording.length,
   );
-  if (has({ ...whole, said: whole.said.slice(0, Math.min(whole.said.length, ...ends)) }, "past")) return true;
+  if (has({ ...whole, wording: whole.wording.slice(0, Math.min(whole.wording.length, ...ends)) }, "past"))
+    return true;
   const stems = new Set(verbs.map(stem));
   const isPast = (word: string): boolean =>
     isPastVerb(word, whole)
       ? !isNow && stems.has(stem(word))
       : (otherForms.get(word) ?? []).some((form) => stems.has(stem(form)));
   return placesOf(begun, "self").some((at) => {
-    const [speaker = "", next = "", second = ""] = begun.said.slice(at).split(" ");
-    const verb = has({ ...begun, said: ` ${next} ` }, "adverbs") ? second : next;
+    const [speaker = "", next = "", second = ""] = begun.wording.slice(at).split(" ");
+    const verb = has({ ...begun, wording: ` ${next} ` }, "adverbs") ? second : next;
     // "I've lived here for years."
     return !WITH_VERB.test(speaker) && isPast(verb);
   });
@@ -66,4 +67,4 @@ const WITH_VERB = new RegExp(`${anyOf(fieldsOf("statements").map(({ verbEnds }) 
 
 /** True for "lived", and not for "need". */
 export const isPastVerb = (word: string, reading: LanguageReading): boolean =>
-  has({ ...reading, said: ` ${word} ` }, "did") && stem(word) !== word;
+  has({ ...reading, wording: ` ${word} ` }, "did") && stem(word) !== word;

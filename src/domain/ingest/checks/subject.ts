@@ -22,9 +22,9 @@ import type { Reason } from "./reasons.ts";
 const BRIEF = 4;
 const USER = /^(?:the )?user$/iu;
 const OF_USER = /^(?:the )?user(?:['’]s)?\s+|(?<![\p{L}\p{N}])user(?![\p{Script=Latin}\p{N}])/iu;
-const wordAt = (said: string, at: number): string => said.slice(at).split(" ", 1)[0] ?? "";
+const wordAt = (wording: string, at: number): string => wording.slice(at).split(" ", 1)[0] ?? "";
 /** The place behind a word and its space. */
-const behind = (said: string, at: number): number => at + wordAt(said, at).length + 1;
+const behind = (wording: string, at: number): number => at + wordAt(wording, at).length + 1;
 const last = (places: readonly number[]): number => Math.max(-1, ...places);
 
 /** The words for persons in a text that a fact does not name. */
@@ -40,16 +40,16 @@ class Persons {
   }
 
   /** True if a text has a word that begins as one of the fact: "allergies", "allergic". */
-  areNear({ said }: LanguageReading): boolean {
+  areNear({ wording }: LanguageReading): boolean {
     const heads = new Set([...this.#known].map((word) => word.slice(0, HEAD)));
-    return said.split(" ").some((word) => word.length >= HEAD && heads.has(word.slice(0, HEAD)));
+    return wording.split(" ").some((word) => word.length >= HEAD && heads.has(word.slice(0, HEAD)));
   }
 
   /** Where such words stand. */
   in(reading: LanguageReading, ...cues: Cue[]): number[] {
     return cues
       .flatMap((cue) => placesOf(reading, cue))
-      .filter((at) => !this.knows(wordAt(reading.said, at)));
+      .filter((at) => !this.knows(wordAt(reading.wording, at)));
   }
 
   /** Where names stand, but for those from which only small words lead to the object: "from Cairo to Dubai". */
@@ -57,9 +57,9 @@ class Persons {
     if (hasForm("capitalizesNouns", reading)) return [];
     return reading.names.filter(
       (at) =>
-        !this.knows(wordAt(reading.said, at)) &&
-        !reading.said
-          .slice(behind(reading.said, at))
+        !this.knows(wordAt(reading.wording, at)) &&
+        !reading.wording
+          .slice(behind(reading.wording, at))
           .trim()
           .split(" ")
           .every((word) => isSmall(word, reading)),
@@ -92,8 +92,8 @@ export function refusalOfSubject(
   const persons = new Persons(fact);
   const name = nameIn(fact.subject);
   if (name !== null) {
-    const said = { before, persons, message, sentence };
-    const isSaid = name === fact.subject ? saysOfNamed(name, said) : saysOfRelation(name, said);
+    const state = { before, persons, message, sentence };
+    const isSaid = name === fact.subject ? saysOfNamed(name, state) : saysOfRelation(name, state);
     return isSaid ? null : "not_about_user";
   }
   if (isAboutAnother(fact, before, { persons, sentence })) return "not_first_person";
@@ -105,7 +105,7 @@ export function refusalOfSubject(
   const isShown = [message.reading(), ofQuestion].flat().some((one) => shows(one, fact.predicate));
   const shown = isShown ? null : "predicate_not_in_source";
   if (has(all, "self") || has(all, "whose")) return shown;
-  const upTo = { ...before, said: before.said + whole.said };
+  const upTo = { ...before, wording: before.wording + whole.wording };
   if (namesAnother(upTo, persons)) return "not_first_person";
   if (question !== undefined) return refusalOfAnswer(fact, persons, question, { message, upTo });
   return beginsWithName(sentence, persons) ? "not_first_person" : shown;
@@ -151,31 +151,31 @@ function saysOfRelation(name: string, { before, persons, sentence }: Spoken): bo
 function isWithoutUser(before: LanguageReading): boolean {
   const at = last(placesOf(before, "excepts"));
   if (at < 0) return false;
-  return !has(withoutWords({ ...before, said: before.said.slice(at - 1) }, "excepts"), "self");
+  return !has(withoutWords({ ...before, wording: before.wording.slice(at - 1) }, "excepts"), "self");
 }
 
 /** True if the last person before the object is not the speaker. "My" and a noun that the fact does not name is another. */
 function isOfAnother(before: LanguageReading, persons: Persons): boolean {
-  const { said } = before;
+  const { wording } = before;
   const people = persons.in(before, "others", "you");
   // "The man I met breeds dogs." Some languages put "my" behind.
-  const ends = new Set(people.map((at) => behind(said, at)));
+  const ends = new Set(people.map((at) => behind(wording, at)));
   const speaker = last(placesOf(before, "self").filter((at) => !ends.has(at)));
   // "I live with my cousin Bob": the person is the object.
   const isObject = (at: number): boolean =>
-    speaker >= 0 && said[at - 1] === " " && behind(said, at) === said.length;
+    speaker >= 0 && wording[at - 1] === " " && behind(wording, at) === wording.length;
   const whose = placesOf(before, "whose");
   const things = whose.filter((at) => {
-    const [, first = "", second = ""] = said.slice(at).split(" ");
+    const [, first = "", second = ""] = wording.slice(at).split(" ");
     const isSpeaker =
       persons.knows(first) ||
       persons.knows(second) ||
-      has({ ...before, said: ` ${first} ${second} ` }, "traits");
-    return first !== "" && !isSpeaker && !people.some((one) => one === behind(said, at) && isObject(one));
+      has({ ...before, wording: ` ${first} ${second} ` }, "traits");
+    return first !== "" && !isSpeaker && !people.some((one) => one === behind(wording, at) && isObject(one));
   });
   // "The cat we adopted is deaf": the verb is not the speaker's, unless the fact's verb stands before it.
   const isVerbOf = (at: number): boolean => {
-    const between = said.slice(behind(said, speaker), at);
+    const between = wording.slice(behind(wording, speaker), at);
     const isOwn =
       between === "" ||
       between
@@ -184,20 +184,20 @@ function isOfAnother(before: LanguageReading, persons: Persons): boolean {
         .some((word) => persons.knows(word));
     return (
       !isOwn &&
-      !(["joins", "turns", "causes"] as const).some((cue) => has({ ...before, said: ` ${between}` }, cue))
+      !(["joins", "turns", "causes"] as const).some((cue) => has({ ...before, wording: ` ${between}` }, cue))
     );
   };
   const verbs = placesOf(before, "third").filter((at) =>
     speaker < 0 ? whose.length === 0 : at > speaker && isVerbOf(at),
   );
-  const others = [...people, ...persons.names(before)].filter((at) => isUnspaced(said) || !isObject(at));
+  const others = [...people, ...persons.names(before)].filter((at) => isUnspaced(wording) || !isObject(at));
   return last([...others, ...things, ...verbs]) > speaker;
 }
 
 /** True if a sentence may begin with a name and what that one does: "Anna collects stamps". */
 function beginsWithName(sentence: Sentence, persons: Persons): boolean {
   const [text, reading] = [sentence.text, sentence.reading()];
-  const [name = "", verb = ""] = reading.said.trim().split(" ");
+  const [name = "", verb = ""] = reading.wording.trim().split(" ");
   const isKnown = (word: string): boolean => persons.knows(word) || isWordOf(word, reading);
   return (
     /^\p{Lu}\p{Ll}/u.test(text) &&
@@ -210,12 +210,12 @@ function beginsWithName(sentence: Sentence, persons: Persons): boolean {
 /** True if a sentence has the verb of the predicate as others have it, and not beside its speaker: "A client of ours sleeps". */
 function hasVerbOfAnother(predicate: string, sentence: Sentence): boolean {
   const reading = sentence.reading();
-  const [verb = ""] = readPart(predicate, reading).said.trim().split(" ");
-  const { said } = reading;
-  const at = said.indexOf(` ${verb} `);
+  const [verb = ""] = readPart(predicate, reading).wording.trim().split(" ");
+  const { wording } = reading;
+  const at = wording.indexOf(` ${verb} `);
   if (at < 0 || !isOfOthers(verb, reading)) return false;
   return !placesOf(reading, "self").some(
-    (one) => one === at + verb.length + 2 || behind(said, one) === at + 1,
+    (one) => one === at + verb.length + 2 || behind(wording, one) === at + 1,
   );
 }
 
@@ -228,7 +228,7 @@ function refusalOfAnswer(
 ): Reason | null {
   const reading = question.reading();
   // "Any food that I should avoid?", "Tea or coffee?"
-  const isBrief = reading.said.split(" ").length - 2 <= BRIEF;
+  const isBrief = reading.wording.split(" ").length - 2 <= BRIEF;
   const isOfUser = question.has("you") || (question.has("self") && shows(message.reading(), predicate));
   if (question.has("supposes") || !(isOfUser || isBrief || persons.areNear(reading))) return "not_stated";
   const denies = deniesSomething(`${predicate} ${object}`, reading);
@@ -236,7 +236,7 @@ function refusalOfAnswer(
   // The same word is "they" and "you" in some languages.
   const you = placesOf(reading, "you");
   const isOther = persons.in(reading, "others").some((at) => !you.includes(at));
-  const first = you[0] ?? reading.said.length;
+  const first = you[0] ?? reading.wording.length;
   const isAsked = last(placesOf(reading, "asks")) > first;
   const isNamed = persons.names(reading).some((at) => isAsked || at < first);
   return isOther || isNamed ? "not_about_user" : null;
