@@ -40,6 +40,27 @@ export function backlogOf({ facts, episodes, procedures }: Proposals): Backlog {
   return { batches, unlooked: [] };
 }
 
+/** Former releases stored the caller's memories by their kinds, and those of a look under way inside it. */
+type FormerBacklog = Partial<Proposals> & {
+  looks?: readonly { extractor: unknown; proposals: Proposals }[];
+};
+
+/**
+ * The backlog as it is stored. Of a former one only the caller's memories are left: the marks do not tell of the model's, which are
+ * extracted anew, and facts without an answer wait in quarantine.
+ */
+export function backlogIn(json: string): Backlog {
+  const stored = JSON.parse(json) as Backlog | FormerBacklog;
+  if ("batches" in stored) return stored;
+  const looks = (stored.looks ?? []).filter(({ extractor }) => extractor === "caller");
+  const parts = [...looks.map(({ proposals }) => proposals), stored];
+  return backlogOf({
+    facts: parts.flatMap(({ facts = [] }) => facts),
+    episodes: parts.flatMap(({ episodes = [] }) => episodes),
+    procedures: parts.flatMap(({ procedures = [] }) => procedures),
+  });
+}
+
 /** The backlog once a step is stored. `results`: those of its proposals. */
 export function backlogAfter(
   { batches, unlooked }: Backlog,

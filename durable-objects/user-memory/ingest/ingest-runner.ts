@@ -136,7 +136,7 @@ export class IngestRunner implements Chore {
     const thread = id === null ? null : stores.threads.get(id);
     const owner = this.#deps.owner();
     if (thread === null || owner === null) return outcomes.end(ingest, { why: "thread_deleted" });
-    // The marks are not raised yet: this ingest would extract the same again.
+    // This ingest would extract the same again, or overtake it.
     const ahead = store.otherAhead(ingest);
     if (ahead !== null)
       return outcomes.wait(ingest, ahead.state.why, Math.max(ahead.dueAt ?? 0, now() + 1_000));

@@ -3,7 +3,7 @@ import { zeroedColumns } from "../../../src/platform/d1/zeroed-columns.ts";
 import type { FailedRange, Range } from "../../../src/domain/ingest/ranges.ts";
 import type { ExtractKind, Ingest } from "../../../src/domain/schema/ingest.ts";
 import type { Writer } from "../../../src/domain/memory/record.ts";
-import { type Backlog, withoutMessages } from "./backlog.ts";
+import { type Backlog, backlogIn, withoutMessages } from "./backlog.ts";
 import { OF_MESSAGES } from "./second-look.ts";
 
 /** A seq for each kind. */
@@ -29,6 +29,8 @@ export type IngestState = Omit<Ingest, "id" | "messages" | "failed"> & {
   /** Why the model did not look at some facts: they wait in quarantine, and a retry asks it again. */
   unlooked?: string | undefined;
   attempts: number;
+  /** The storage has refused its last step. One that waits for another ingest meanwhile holds none up. */
+  isRefused?: boolean | undefined;
   /** The last session counts as ended: the caller waits. */
   endsSessions: boolean;
   /** It waits for the end of the thread's last session, and was not asked for by a caller. */
@@ -107,11 +109,8 @@ export class IngestStore implements Erasable {
 
   /** An empty one is not read. */
   backlog({ id, hasBacklog }: StoredIngest): Backlog {
-    if (!hasBacklog) return NO_BACKLOG;
-    const [row] = this.#sql
-      .exec<{ extracted: string | null }>("SELECT extracted FROM ingests WHERE id = ?", id)
-      .toArray();
-    return row?.extracted == null ? NO_BACKLOG : (JSON.parse(row.extracted) as Backlog);
+    const json = hasBacklog ? this.#extracted(id) : null;
+    return json === null ? NO_BACKLOG : backlogIn(json);
   }
 
   setBacklog(id: string, backlog: Backlog): void {
@@ -146,14 +145,14 @@ export class IngestStore implements Erasable {
   }
 
   /**
-   * Another ingest of the thread that has extracted messages for the same kinds, whose memories are not stored yet: the marks do not tell
-   * of it. Null without one.
+   * Another ingest of the thread that goes first; null without one. It has extracted messages for the same kinds, and the marks do not
+   * tell of it; or the storage has refused its memories, and later ones would overtake them.
    */
   otherAhead({ id, thread, state }: StoredIngest): StoredIngest | null {
     return this.#one(
-      `thread = ? AND id <> ? AND due_at IS NOT NULL AND EXISTS (
+      `thread = ? AND id <> ? AND due_at IS NOT NULL AND (state ->> '$.isRefused' = 1 OR EXISTS (
          SELECT 1 FROM json_each(extracted, '$.batches[0].range.kinds') AS kind, json_each(?) AS wanted
-         WHERE kind.value = wanted.value)`,
+         WHERE kind.value = wanted.value))`,
       thread,
       id,
       JSON.stringify(state.extract),
@@ -162,10 +161,11 @@ export class IngestStore implements Erasable {
 
   /** Removes the text that comes of a deleted message from the ingests of its thread. */
   forgetMessage(thread: number, seq: number): void {
-    for (const ingest of this.#all("thread = ? AND extracted IS NOT NULL", thread)) {
-      const backlog = this.backlog(ingest);
-      const rest = withoutMessages(backlog, (one) => one !== seq);
-      if (JSON.stringify(rest) !== JSON.stringify(backlog)) this.setBacklog(ingest.id, rest);
+    for (const { id } of this.#all("thread = ? AND extracted IS NOT NULL", thread)) {
+      const json = this.#extracted(id) ?? "{}";
+      const rest = withoutMessages(backlogIn(json), (one) => one !== seq);
+      // A former one may have the text where it is read no more.
+      if (jsonOf(rest) !== json) this.setBacklog(id, rest);
     }
   }
 
@@ -233,6 +233,13 @@ export class IngestStore implements Erasable {
       procedures,
       failed.length === 0 ? null : JSON.stringify(failed),
     );
+  }
+
+  #extracted(id: string): string | null {
+    const [row] = this.#sql
+      .exec<{ extracted: string | null }>("SELECT extracted FROM ingests WHERE id = ?", id)
+      .toArray();
+    return row?.extracted ?? null;
   }
 
   #threads(query: string, ...bindings: Binding[]): number[] {

@@ -2,7 +2,13 @@ import { ownerNames, UNNAMED } from "../../../src/domain/conversation/speakers.t
 import { ofOwner } from "../../../src/domain/ingest/checks/check-speaker.ts";
 import { ruleFor } from "../../../src/domain/ingest/own-rules.ts";
 import { candidatesIn } from "../../../src/domain/ingest/patterns.ts";
-import { citedBy, mapKinds, NO_PROPOSALS, type Window } from "../../../src/domain/ingest/proposal.ts";
+import {
+  citedBy,
+  mapKinds,
+  NO_PROPOSALS,
+  type SourceMessage,
+  type Window,
+} from "../../../src/domain/ingest/proposal.ts";
 import { mayState } from "../../../src/domain/ingest/may-state.ts";
 import type { Range } from "../../../src/domain/ingest/ranges.ts";
 import { sessionsOf } from "../../../src/domain/ingest/sessions.ts";
@@ -28,6 +34,7 @@ import {
   withFacts,
 } from "./second-look.ts";
 import {
+  type Batch,
   batchOf,
   type FailedStep,
   type LookedBatch,
@@ -74,14 +81,12 @@ export class NextStep {
 
   /** Null if nothing is left. `asks`: called before the model is. */
   async of(from: Source): Promise<Step | Looking | NoProposals | null> {
-    const { store, reader, languageModel } = this.#deps;
+    const { store, languageModel } = this.#deps;
     const { ingest, thread } = from;
     const [batch] = store.backlog(ingest).batches;
     if (batch?.look !== undefined) return this.#look({ ...batch, look: batch.look }, from);
     const next =
-      batch === undefined
-        ? await this.#extract(from)
-        : { ...batch, window: messagesAround({ reader, thread }, citedBy(batch.proposals)) };
+      batch === undefined ? await this.#extract(from) : { ...batch, window: this.#windowOf(batch, thread) };
     if (next === null || !("proposals" in next)) return next;
     const owners = ownerNames(thread.speakers ?? UNNAMED);
     const facts = next.proposals.facts.map((fact) => ofOwner(fact, owners));
@@ -113,16 +118,21 @@ export class NextStep {
 
   /** Asks about the next facts of a look, or ends it. The messages are read anew: one behind a sentence may take it back meanwhile. */
   async #look(batch: LookedBatch, from: Source): Promise<Step | Looking | NoProposals> {
-    const { waiting, lineage, now, reader } = this.#deps;
+    const { waiting, lineage, now } = this.#deps;
     const { thread } = from;
     const isThere = (seq: number) => lineage.position(thread, seq) !== null;
     const current = batch.look.again === undefined ? batch : withFacts(batch, { thread, waiting, isThere });
     if (current === "pending") return { why: "storage", until: now() + STORAGE_MS };
-    const window = messagesAround({ reader, thread }, citedBy(current.proposals));
+    const window = this.#windowOf(current, thread);
     if (!isOver(current.look))
       return lookFurther(current, window, (question) => this.#ask(from.asks, question));
     const done = await judge(current, window);
     return "judged" in done ? { ...settled(done), window } : done;
+  }
+
+  /** The messages that a batch is judged by: all that were read for it, as they are now. */
+  #windowOf({ seqs, proposals }: Batch, thread: StoredThread): SourceMessage[] {
+    return messagesAround({ reader: this.#deps.reader, thread }, seqs ?? citedBy(proposals));
   }
 
   /** The next messages: first those of a retry, then facts and procedures, then episodes. */

@@ -95,7 +95,7 @@ export class StepOutcomes {
       store.setBacklog(ingest.id, withoutMessages(backlog, isThere));
       if (until === undefined) return this.#goOn(ingest, usage);
       const spent = addedUsage(ingest.state.usage, usage);
-      this.#save(ingest, until, { status: "queued", why: "storage", usage: spent });
+      this.#save(ingest, until, { status: "queued", why: "storage", isRefused: true, usage: spent });
     });
   }
 
@@ -195,10 +195,14 @@ export class StepOutcomes {
     });
   }
 
-  /** Saves a changed state. The reason of the former one is over. */
+  /** Saves a changed state. What held the former one up is over. */
   #save(ingest: StoredIngest, dueAt: number | null, changed: Partial<IngestState>): StoredIngest {
     const { store, alarms } = this.#deps;
-    const next = { ...ingest, dueAt, state: { ...ingest.state, why: undefined, ...changed } };
+    const next = {
+      ...ingest,
+      dueAt,
+      state: { ...ingest.state, why: undefined, isRefused: undefined, ...changed },
+    };
     store.update(next);
     alarms.scheduleBy(dueAt);
     return next;
