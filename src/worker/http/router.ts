@@ -11,7 +11,7 @@ import { routedPath } from "./path.ts";
 import type { Services } from "../services.ts";
 import { validation } from "./validation.ts";
 
-/** The JSON that a route answers with; of one that answers 204, anything. */
+/** The JSON that a route answers with; of one that answers 204, nothing: a failure that nobody unwrapped does not compile. */
 type AnswerOf<Responses> = {
   [Status in keyof Responses]: Status extends 200 | 201 | 202
     ? Responses[Status] extends {
@@ -20,7 +20,7 @@ type AnswerOf<Responses> = {
       ? z.infer<Schema>
       : never
     : Status extends 204
-      ? unknown
+      ? void
       : never;
 }[keyof Responses];
 type Answerer<Route extends RouteConfig> = (

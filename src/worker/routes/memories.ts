@@ -216,7 +216,7 @@ export const memories = newRouter("memories")
   })
   .answer(forgetAllRoute, async (c) => {
     const { owner, object } = await userObject(c);
-    return timed(c, "object", object.forgetAllMemories(owner));
+    await timed(c, "object", object.forgetAllMemories(owner));
   })
   .openapi(getRoute, async (c) => {
     const condition = conditionOf(c);

@@ -80,7 +80,9 @@ export const retention = newRouter("erasure")
     c.set("about", "dryRun");
     return unwrap(await previewTenantRetention(services, rules, cursor));
   })
-  .answer(remove, async (_, services) => unwrap(await setTenantRetention(services, {})))
+  .answer(remove, async (_, services) => {
+    unwrap(await setTenantRetention(services, {}));
+  })
   .answer(getOfUser, async (c) => (await userObject(c)).object.retention())
   .answer(putOfUser, async (c) => {
     const { owner, object } = await userObject(c);
@@ -89,4 +91,7 @@ export const retention = newRouter("erasure")
     c.set("about", "dryRun");
     return object.retention({ own });
   })
-  .answer(removeOfUser, async (c) => (await userObject(c)).object.setRetention(null, { own: {} }));
+  .answer(removeOfUser, async (c) => {
+    const { object } = await userObject(c);
+    await object.setRetention(null, { own: {} });
+  });
