@@ -74,7 +74,7 @@ export type LanguageWords = {
   roles: string;
   /** Names of what nobody should store: "password". */
   secrets: string;
-  /** Greetings, thanks, assent, apologies, farewells: a chat message of these alone has no topic. English has `smallTalk`. */
+  /** Greetings, thanks, assent, apologies, farewells: a chat message of these alone has no topic. Those of English are in `recall`. */
   pleasantries?: string;
   /** Words without spaces that hold a shorter word of another meaning: that one is not seen in them. */
   compounds?: string;
@@ -278,7 +278,7 @@ export type RecallWords = {
   reports?: string;
   /** A statement about somebody by name: "Tom has moved: his address …". With its capitals. */
   ofNamed?: string;
-  /** Stands for the speaker in a memory, and before a thing of theirs. */
+  /** Begins a memory for the speaker, and before a thing of theirs. With its capitals. */
   theUser?: string;
   theUsers?: string;
   /** The same as the speaker says it. */

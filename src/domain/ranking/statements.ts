@@ -1,4 +1,5 @@
 import { partOf, wholeWords } from "../language/recall-words.ts";
+import { memoized } from "../memoized.ts";
 import { stem, wordsOf } from "../memory/content-stems.ts";
 import { isAboutTalk, isFillerWord } from "./courtesy.ts";
 import { folded } from "./fold.ts";
@@ -46,16 +47,6 @@ export type Statements = {
 type Word = { stem: string; plain: string } | { chatter: string };
 /** The telling words of a text by their stems, and its words of chatter. */
 type Words = { telling: Map<string, string>; chatter: Set<string> };
-
-/** A function whose values are computed once each. */
-export function memoized<Key, Value>(valueOf: (key: Key) => Value): (key: Key) => Value {
-  const values = new Map<Key, { value: Value }>();
-  return (key) => {
-    const entry = values.get(key) ?? { value: valueOf(key) };
-    values.set(key, entry);
-    return entry.value;
-  };
-}
 
 /** Reads texts that have many words in common: stems each word once. */
 export class StatementReader {

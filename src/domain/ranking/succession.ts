@@ -1,3 +1,4 @@
+import { memoized } from "../memoized.ts";
 import { partOf, wholeWords } from "../language/recall-words.ts";
 import { isOfTime } from "./answer-type.ts";
 import type { Question } from "./features.ts";
@@ -5,7 +6,7 @@ import type { Reading, StatementWeights } from "./judgement.ts";
 import { cosineOf, rarityOfAll, sumOfRows, type WordStatistics } from "./lexicon.ts";
 import { relativeIn } from "./owners.ts";
 import { namesIn } from "./question.ts";
-import { memoized, type StatementReader } from "./statements.ts";
+import type { StatementReader } from "./statements.ts";
 import { isOfAnother } from "./whose.ts";
 
 /** Characters of one statement. A longer text says several things. */

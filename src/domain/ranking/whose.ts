@@ -10,8 +10,8 @@ const OF_NAMED = new RegExp(partOf("ofNamed"), "u");
 const WHO = new RegExp(String.raw`^${partOf("who")}\b`, "iu");
 const SPEAKERS = wholeWords("speakers");
 const REPORTS = new RegExp(String.raw`^\w+\s+(?:\w+\s+)?${partOf("reports")}\b`, "iu");
-const THE_USERS = new RegExp(String.raw`^${partOf("theUsers")}\b`, "iu");
-const THE_USER = new RegExp(String.raw`^${partOf("theUser")}\s+`, "iu");
+const THE_USERS = new RegExp(String.raw`^${partOf("theUsers")}\b`, "u");
+const THE_USER = new RegExp(String.raw`^${partOf("theUser")}\s+`, "u");
 const [MY = ""] = wordsOf("my");
 
 /** Another relative than the question names counts so many times: the model takes a sister for a cousin. */

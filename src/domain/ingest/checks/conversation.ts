@@ -8,6 +8,7 @@ import {
   type LanguageReading,
 } from "../../language/cues.ts";
 import { hasForm } from "../../language/forms.ts";
+import { memoized } from "../../memoized.ts";
 import { contentStems, type Need, placedWords, says, sourceWords } from "../../memory/content-stems.ts";
 import { GAP, ownWords, READ, sentencesOf } from "../own-words.ts";
 import type { SourceMessage } from "../proposal.ts";
@@ -28,15 +29,6 @@ const once = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 };
-/** The same for each key. */
-const onceEach = <K, T>(make: (key: K) => T): ((key: K) => T) => {
-  const made = new Map<K, () => T>();
-  return (key) => {
-    const one = made.get(key) ?? once(() => make(key));
-    made.set(key, one);
-    return one();
-  };
-};
 
 /** A sentence of a message. Each of its parts is worked out once, however many proposals cite it. */
 export class Sentence {
@@ -50,7 +42,7 @@ export class Sentence {
       ASKING_END.test(this.text) || (this.text.endsWith(";") && hasForm("asksWithSemicolon", this.reading())),
   );
   /** True if it has a word of a kind. */
-  readonly has = onceEach((cue: Cue) => has(this.reading(), cue));
+  readonly has = memoized((cue: Cue) => has(this.reading(), cue));
   readonly #sourceWords = once(() => sourceWords(this.text));
 
   /** `around`: the languages of the text around it. */
@@ -108,7 +100,7 @@ export class CheckedMessage {
     sentencesOf(this.ownText()).map((text) => new Sentence(text, this.reading().languages)),
   );
   /** The places of the sentences that have a word of a kind. */
-  readonly placesOf = onceEach((cue: Cue) => this.#thoseThat((one) => one.has(cue)));
+  readonly placesOf = memoized((cue: Cue) => this.#thoseThat((one) => one.has(cue)));
   /** The places of the sentences that take back what stands before them. */
   readonly undoing = once(() => this.#thoseThat((one) => one.undoes()));
   readonly stems = once(() => contentStems(this.#voiced()));
