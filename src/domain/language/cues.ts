@@ -1,4 +1,4 @@
-import type { Form } from "./memory-words.ts";
+import type { LanguageForm } from "./memory-words.ts";
 import * as RECORDS from "./records.ts";
 import { isUnspaced } from "./scripts.ts";
 import type { LanguageWords } from "./words.ts";
@@ -28,7 +28,7 @@ export type Language = {
   phrases: RegExp;
   shows: readonly (readonly [predicate: string, words: RegExp])[];
   pleasantries: string;
-  forms: readonly Form[];
+  forms: readonly LanguageForm[];
 };
 
 /**

@@ -1,5 +1,5 @@
 import { type Cue, has, isWordOf, placesOf, type LanguageReading } from "./cues.ts";
-import type { Form } from "./memory-words.ts";
+import type { LanguageForm } from "./memory-words.ts";
 
 /** Letters of the ending of a name. */
 const ENDING = 2;
@@ -7,7 +7,7 @@ const ENDING = 2;
 export const HEAD = 5;
 
 /** True if a text may be in a language of this form. */
-export const hasForm = (form: Form, { languages }: Pick<LanguageReading, "languages">): boolean =>
+export const hasForm = (form: LanguageForm, { languages }: Pick<LanguageReading, "languages">): boolean =>
   languages.some(({ forms }) => forms.includes(form));
 
 /** True if a denial behind a word may deny it. */

@@ -1,5 +1,5 @@
 /** Properties of a language that are no words. */
-export type Form =
+export type LanguageForm =
   /** A denial stands behind what it denies. */
   | "deniesLast"
   /** Names have cases, and letters of an ending. */

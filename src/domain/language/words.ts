@@ -1,4 +1,4 @@
-import type { FactWords, Form, StatementWords, WritingWords } from "./memory-words.ts";
+import type { FactWords, LanguageForm, StatementWords, WritingWords } from "./memory-words.ts";
 
 /**
  * The words by which an ingest reads a language, about a dozen of a kind: a speaker can correct them without reading code. Words and
@@ -89,7 +89,7 @@ export type LanguageWords = {
   /** How a sentence states a fact of its speaker. */
   statements?: StatementWords;
   facts?: FactWords;
-  forms?: readonly Form[];
+  forms?: readonly LanguageForm[];
 };
 
 /** The kinds of values that a later instruction replaces. */
