@@ -6,7 +6,7 @@ import type { Batch, Extractor, Step } from "./step.ts";
 /** Facts without an answer of the model, by the ids under which they wait in quarantine. Only there is their text. */
 type Unlooked = { extractor: Extractor; ids: readonly string[] };
 /**
- * What an ingest has besides its state: batches that are not stored yet, each of one step, and facts for a retry. A batch of the model
+ * The work that an ingest keeps besides its state: batches that are not stored yet, each of one step, and facts for a retry. A batch of the model
  * is the first one: the model is asked for more once nothing is left.
  */
 export type Backlog = { batches: readonly Batch[]; unlooked: readonly Unlooked[] };

@@ -208,7 +208,7 @@ export class IngestStore implements Erasable {
     this.#sql.exec("INSERT INTO ingested_threads (thread, session) VALUES (?, ?)", thread, session);
   }
 
-  /** How far a thread is extracted; null if it never was. */
+  /** The marks and the failed ranges of a thread; null if it was never extracted. */
   extent(thread: number): Extent | null {
     const [row] = this.#sql
       .exec<Marks & { failed: string | null }>(

@@ -45,7 +45,7 @@ export function placeMessages(
   const { trust } = request.by;
   const sent = sentIn(deps, thread, request);
   const changed: number[] = [];
-  // Of those with one id, the last stands in the place of the first.
+  // The last message of an id stands in the place of the first.
   const fresh: FreshMessages = new Map();
   const isFresh: boolean[] = [];
   let isBehind = false;

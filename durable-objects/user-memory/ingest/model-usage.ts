@@ -127,7 +127,7 @@ const ONE_CALL = { ...NO_USAGE, calls: 1 };
 /** Takes a call back. */
 const NO_CALL = { ...NO_USAGE, calls: -1 };
 
-/** What D1 answers to a count; undefined if it fails or is late. */
+/** The answer of D1 to a count; undefined if it fails or is late. */
 async function inTime<T>(count: Promise<T>): Promise<T | undefined> {
   try {
     return await withDeadline(count, COUNT_MS);

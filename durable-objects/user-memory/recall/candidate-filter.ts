@@ -28,7 +28,7 @@ export type FilteredTables = {
 /** Documents that are few: each is looked at, instead of the nearest of all and the best by their words. */
 const FEW = 1_000;
 
-/** What is so of memories, and of messages. */
+/** A value for memories, and one for messages. */
 type OfBoth = { memories: boolean; messages: boolean };
 
 /** The documents that a query may answer: by kind, filter, thread and time, and not deleted. */

@@ -46,8 +46,8 @@ type SearchContext = {
   /** Matching documents whose vectors are not cached, to be compared with the query too. */
   uncached: () => readonly number[];
 };
-/** What a search knows of its query's words and documents. */
-type Found = { filter: CandidateFilter; words: WordStatistics | null; retrievals: Retrievals };
+/** The filter of a search, the words of its query in the index, and the documents that its retrievers found. */
+type Search = { filter: CandidateFilter; words: WordStatistics | null; retrievals: Retrievals };
 
 /**
  * A document in its place of the ranking. `replacedAt`: the time of a later statement that seems to replace it; `passage`: of a
@@ -118,10 +118,10 @@ export class HybridSearch {
     return { lexicon, frequencies: { size, holding: (piece) => scale * counts.holding(piece) } };
   }
 
-  #ranked(query: SearchQuery, found: Found) {
-    const { words, retrievals } = found;
-    const { documents, beside } = this.#documentsAround(query, found);
-    const pool = poolOf(this.#candidates(query, documents, found), {
+  #ranked(query: SearchQuery, search: Search) {
+    const { words, retrievals } = search;
+    const { documents, beside } = this.#documentsAround(query, search);
+    const pool = poolOf(this.#candidates(query, documents, search), {
       sameThread,
       beside: (n, step) => (isMessage(n) ? beside(n, step) : null),
     });
@@ -150,7 +150,7 @@ export class HybridSearch {
   /** The documents that the retrievers found, those around them, and instructions; none that is deleted or does not match. */
   #documentsAround(
     { query, threadId }: SearchQuery,
-    { filter, retrievals }: Found,
+    { filter, retrievals }: Search,
   ): { documents: Document[]; beside: Neighbour } {
     const numbers = Object.values(retrievals).flatMap((one) => one?.candidates.map(({ n }) => n) ?? []);
     const seeds = [...new Set(numbers)];
@@ -171,7 +171,7 @@ export class HybridSearch {
   #candidates(
     { time }: SearchQuery,
     documents: readonly Document[],
-    { words, retrievals }: Found,
+    { words, retrievals }: Search,
   ): Candidate[] {
     const dates = time === null ? [] : dateRatings(documents, time);
     const numbers = documents.map(({ n }) => n);
@@ -201,7 +201,7 @@ export class HybridSearch {
   }
 
   /** The messages with instructions that are nearest to the query, or the newest. They share few words with what they are about. */
-  #instructions(query: string, { filter, retrievals }: Pick<Found, "filter" | "retrievals">): number[] {
+  #instructions(query: string, { filter, retrievals }: Pick<Search, "filter" | "retrievals">): number[] {
     if (!filter.kinds.messages || !mayApply(query)) return [];
     const all = filter.matching(this.#deps.messages.standing(INSTRUCTIONS_LOOKED_AT));
     if (all.length <= INSTRUCTIONS) return all;

@@ -1,5 +1,6 @@
 import type { ConsentDescription } from "@cloudflare/workers-oauth-provider";
 import { html } from "hono/html";
+import { SIGN_IN_S } from "./sign-in.ts";
 
 type Html = ReturnType<typeof html>;
 export type ConsentPage = {
@@ -126,7 +127,7 @@ export const consentPage = ({ details, handle, offered, provider, problem }: Con
           <button name="decision" value="deny">Deny</button>
         </p>
       </form>
-      <p>It ends after 30 days. You can end it before, in the console or by the API.</p>`,
+      <p>It ends after ${SIGN_IN_S / 86_400} days. You can end it before, in the console or by the API.</p>`,
   );
 };
 

@@ -12,8 +12,8 @@ import { IdentityProvider } from "./identity-provider.ts";
 const CACHED_MS = 30_000;
 const CACHED_TOKENS = 1000;
 const ACCESS_TOKEN_S = 3600;
-/** After this time a person signs in again, at the identity provider too. */
-const SIGN_IN_S = 30 * 24 * 3600;
+/** After this time a person signs in again, at the identity provider too. The page of consent says so. */
+export const SIGN_IN_S = 30 * 24 * 3600;
 const APP_S = 90 * 24 * 3600;
 /** One deployment has a few names. */
 const ORIGINS = 16;

@@ -572,9 +572,10 @@ describe("a sign-in", () => {
     );
   });
 
-  it("ends after 30 days", async () => {
+  it("ends after 30 days, as the page says", async () => {
     const visitor = new Visitor();
     const { clientId, refresh } = await visitor.signIn(newUser());
+    expect((await visitor.open(clientId)).page.text).toContain("It ends after 30 days.");
     at(begun + 30 * 86_400_000 + 1000);
     expect((await visitor.refresh(clientId, refresh)).body.error).toBe("invalid_grant");
   });
